@@ -43,6 +43,7 @@ from math import inf
 from multiprocessing.connection import wait as wait_for
 from pathlib import Path
 from threading import Thread
+from types import ModuleType
 from typing import Any, TypeVar
 
 from attrs import define
@@ -275,12 +276,7 @@ def cluster(scheduler: str, patience: float = PATIENCE) -> Iterator[Workers]:
     is connected for `patience` seconds, at the start or later.
     """
     dask = imported("distributed", "--scheduler", "pip install 'holdfast[cluster]'")
-    address = address_of(scheduler)
-    try:
-        client = dask.Client(address, timeout=ANSWERING, set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as error:
-        accepted = "a scheduler that runs"
-        raise InputError(COMMAND_LINE, "--scheduler", f"{scheduler}: {error}", accepted) from None
+    client = connected(dask, address_of(scheduler), scheduler, set_as_default=False)
     silence_dask()
     attendance = Attendance(lambda: len(client.scheduler_info()["workers"]), patience)
     try:
@@ -299,6 +295,16 @@ def cluster(scheduler: str, patience: float = PATIENCE) -> Iterator[Workers]:
     except (CancelledError, OSError):
         problem, accepted = "the scheduler is gone; what is finished is kept", "the same command"
         raise InputError("cluster", "", problem, accepted) from None
+
+
+def connected(dask: ModuleType, where: Any, scheduler: Any, **how: bool) -> Any:
+    """Return a client of a Dask cluster, or of the address of its scheduler, which the user named
+    `scheduler`. Raises InputError where no scheduler answers."""
+    try:
+        return dask.Client(where, timeout=ANSWERING, **how)
+    except (OSError, TimeoutError, ValueError) as error:
+        accepted = "a scheduler that runs"
+        raise InputError(COMMAND_LINE, "--scheduler", f"{scheduler}: {error}", accepted) from None
 
 
 def silence_dask() -> None:

@@ -111,13 +111,12 @@ def live(
         if where is not None:
             refuse_inputs(where, "--log", file, *files_of(scenario, file.parent))
             LogWriter(where)  # refuses a name that it cannot have, before anything is started
-        foreseen = simulate(scenario.name, scenario, scenario.seed, folder)
+        foreseen = simulate(scenario.name, scenario, folder)
         seconds = foreseen.makespan * scenario.live.scale
         show(f"{scenario.name}: {foreseen.makespan:g} simulated, {seconds:,.1f} s at this scale")
         size = scenario.full_platform.size
         with opened(size, advance, scheduler, open_to_all, folder) as processes:
-            about = scenario.name, scenario, scenario.seed, processes, folder
-            outcome = measure(*about, where)
+            outcome = measure(scenario.name, scenario, processes, folder, where)
             show(
                 f"  makespan    {outcome.makespan:g}",
                 f"  answers     {'right' if outcome.right else 'WRONG'}",
@@ -130,12 +129,12 @@ def live(
 def _kill(scenario: Scenario, advance: Advance, most: int, folder: Path, open_to_all: bool) -> int:
     """Kill processes of live runs at random until `most` have died, print a line on each run, and
     return the exit code."""
-    from sims.live.monkey import trials
+    from sims.live.monkey import Monkey
 
     where = unlinked(MONKEY / scenario.name, "no link to")
     show(f"{scenario.name}: logs and results in {where}")
     found = []
-    for it in trials(scenario, advance, most, folder, where, open_to_all):
+    for it in Monkey(scenario, advance, folder, where, open_to_all).trials(most):
         found.append(it)
         killed = Counter(kill.victim.value for kill in it.kills)
         whom = ", ".join(f"{what} x {number}" for what, number in killed.items()) or "nobody"
@@ -182,9 +181,18 @@ def reality(
     Measures what the work costs in a rehearsal, and writes that as a scenario; simulates N runs of
     it (written down before any live run begins), carries N out live with the same faults, and
     prints both, with the error of each figure."""
-    from sims.live.calibration import Costs, calibrated, predictable, rehearse, survey
+    from sims.campaign.cells import seeded
+    from sims.live.calibration import (
+        calibrated,
+        costs_of,
+        drawn,
+        lines,
+        predictable,
+        rehearse,
+        survey,
+    )
     from sims.live.live import advance_of, opened
-    from sims.live.reality import Comparison, measure, predict, read, write
+    from sims.live.reality import Comparison, Outcome, measure, predict, read, write
     from sims.session import as_toml
 
     scenario = load(file, changes or (), seed)
@@ -197,14 +205,14 @@ def reality(
             seeds = range(scenario.seed, scenario.seed + runs)
             size, advance = scenario.full_platform.size, advance_of(scenario, file.parent)
             with opened(size, advance, scheduler, open_to_all, file.parent) as processes:
-                step, lines = processes.post(survey(processes)).result()
-                show("processes", *lines)
+                step, told = processes.post(survey(processes)).result()
+                show("processes", *told)
                 where.mkdir(parents=True, exist_ok=True)
                 about = carried, step, processes, file.parent
                 lengths = rehearse(*about, where / "rehearsal.jsonl")
-                costs = Costs.of(lengths)
-                show("costs of parts and messages", *costs.lines(scenario.live.scale))
-                expected = {name: calibrated(it, costs) for name, it in variants.items()}
+                costs = costs_of(lengths)
+                show("costs of parts and messages", *lines(costs, scenario.live.scale))
+                expected = {name: calibrated(it, drawn(costs, 0)) for name, it in variants.items()}
                 for name, variant in expected.items():
                     with replacing(where / f"{name.replace(':', '-')}.toml") as new:
                         new.write_text(as_toml(variant))
@@ -215,13 +223,15 @@ def reality(
                 def measured() -> Iterator[Outcome]:
                     for (name, variant), number in planned:
                         log = where / f"{name.replace(':', '-')}-{number}.jsonl"
-                        yield measure(name, variant, number, processes, file.parent, log)
+                        it = seeded(variant, number)
+                        yield measure(name, it, processes, file.parent, log)
 
                 found: list[Outcome] = []
                 for outcome in tracked(measured(), planned, "live runs"):
                     found.append(outcome)
                     write(found, results)
-    compared_runs = Comparison(read(predictions), read(results), scenario.times.value)
+    before, after = read(Outcome, predictions), read(Outcome, results)
+    compared_runs = Comparison(before, after, scenario.times.value)
     show(*compared_runs.lines(), f"results      {results}")
     if output is not None:
         from sims.plots.comparisons import draw_reality

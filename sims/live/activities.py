@@ -4,6 +4,7 @@ checkpoints."""
 from __future__ import annotations
 
 import asyncio
+from collections import ChainMap
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from typing import Any, TypeVar
@@ -13,9 +14,9 @@ from attrs import define, field
 from actors.events import TransferKind, TransferStarted
 from actors.protection.buddies import buddies, groups
 from policies.availability import WorkerState
-from sims.history import History
+from sims.history import History, Run
 from sims.live.carrier import Carrier, LiveError
-from sims.live.holder import State, States, Work
+from sims.live.holder import Peer, State, States, Work
 from sims.live.processes import Gone, Processes
 from sims.scenario import LiveSection
 
@@ -29,22 +30,15 @@ ORDER = {
     TransferKind.SAVE: 2,
 }
 """Maps messages to the places of their rates in `live.rates`."""
-Keepers = dict[int, list[tuple[int, int]]]
-"""Maps each place in a run to the processes, as (worker, generation), that keep its part of a
-checkpoint."""
 
 
 @define(eq=False)
 class Lineage:
     """The workers that a job keeps from run to run, each at its place, and the checkpoints that
-    they keep in memory."""
+    they keep in memory: each its own states and those of its buddies."""
 
     places: list[int]
     """Number of the worker at each place."""
-    kept: Keepers = field(factory=dict)
-    """Processes that keep each place's part of the last complete checkpoint."""
-    taking: Keepers = field(factory=dict)
-    """Processes that keep each place's part of the checkpoint that is being taken."""
     name: str = ""
     """Name of the last complete checkpoint; empty if there is none."""
     done: float = 0
@@ -53,13 +47,12 @@ class Lineage:
     """Name of the checkpoint that is being taken."""
     names: int = 0
     """Number of checkpoints begun so far, which makes their names unique."""
-    image: States | None = None
-    """States of the last checkpoint that the master keeps too; None: it keeps none."""
 
-    def neighbours(self, place: int) -> list[int]:
-        """Return the places that keep a copy of this place's part of a checkpoint, ascending."""
-        rings = groups(range(len(self.places)))
-        return sorted(buddies(rings, place))
+    def buddies(self, worker: int) -> list[int]:
+        """Return the workers that keep a copy of this one's states, in the order of their
+        places."""
+        rings, place = groups(range(len(self.places))), self.places.index(worker)
+        return [self.places[it] for it in sorted(buddies(rings, place))]
 
 
 @define(eq=False)
@@ -67,6 +60,7 @@ class RunContext:
     """One run of a job in real processes: the chains of steps that each process computes, and where
     their states are."""
 
+    run: Run
     name: str
     work: Work
     shares: dict[int, list[int]]
@@ -86,10 +80,13 @@ class RunContext:
     """Last state of each chain that a member has reported."""
     sent: dict[int, State] = field(factory=dict)
     """Received states of the checkpoint that is being sent to the master."""
+    saved: States | None = None
+    """States of the last checkpoint that the master keeps, of this run or of those before it on
+    the same workers; None: it keeps none."""
     frozen: str = ""
     """Name under which each member keeps the states that are saved while the run computes on; empty
     if it stands still meanwhile."""
-    freezing: Future[None] | None = None
+    freezing: Future[Any] | None = None
     """Completes when all members keep them, before which none of them computes on."""
 
 
@@ -109,9 +106,6 @@ class Activities:
     history: History = field(init=False, factory=History)
     tasks: dict[str, int] = field(init=False, factory=dict)
     """Maps each iterative job to its number of tasks per iteration."""
-    _data: dict[tuple[int, int, str], set[int]] = field(init=False, factory=dict)
-    """Maps (worker, generation, label) to the chains whose data, or whose states in the run of that
-    name, the process has received."""
     _orders: int = field(init=False, default=0)
     """Number of the last instruction. Even numbers start computing; the odd one after each halts
     it, so that a halt which overtakes its instruction still wins."""
@@ -131,10 +125,12 @@ class Activities:
         whole = target == context.work.at(1)
 
         async def one(worker: int, chains: Sequence[int]) -> None:
-            given = await self._missing_states(context, worker)
+            if missing := await self._missing_states(context, worker):
+                await self._give(worker, context.name, missing)
             about = context.name, order, chains, target, self.carrier.seconds(due)
-            more = given, context.label, context.program, whole
-            work = self._call(worker, "compute", *about, *more)
+            work = self.processes.call(
+                *(worker, "compute", *about, context.label, context.program, whole)
+            )
             context.latest.update(await self.processes.heard(worker, context.work.job, work))
 
         try:
@@ -146,7 +142,7 @@ class Activities:
             raise
 
     async def _halt(self, context: RunContext, worker: int, order: int) -> None:
-        context.latest.update(await self._call(worker, "halt", context.name, order))
+        context.latest.update(await self.processes.call(worker, "halt", context.name, order))
 
     async def _missing_states(self, context: RunContext, worker: int) -> States:
         """Return the states, at the beginning of the run, of those chains that this member has to
@@ -163,22 +159,17 @@ class Activities:
     def holds(self, worker: int, label: str) -> set[int]:
         """Return the set of chains whose data, or states in a run, this worker's present process
         holds; callers add to it."""
-        seat = self.processes.seats[worker]
-        return self._data.setdefault((worker, seat.generation, label), set())
+        return self.processes.seats[worker].held[label]
 
     async def _load(self, context: RunContext, worker: int) -> None:
         """Send a member the states at the beginning of the run that its process lacks."""
         await self._give(worker, context.name, await self._missing_states(context, worker))
 
     async def _give(self, worker: int, label: str, states: States) -> None:
-        """Send a process states of a run, or data."""
+        """Send a process states of a run, data, or a program, which has no states."""
         held = self.holds(worker, label)  # before the call, in which the process may die
-        await self._call(worker, "load", label, states)
+        await self.processes.call(worker, "load", label, states)
         held.update(states)
-
-    async def _process(self, worker: int) -> tuple[int, int]:
-        """Wait until the worker has a process, and return it as (worker, generation)."""
-        return worker, (await self.processes.present(worker)).generation
 
     async def snapshot(self, context: RunContext) -> States:
         """Return the present states of all chains of a run.
@@ -186,37 +177,32 @@ class Activities:
         The process of a reclaimed worker is stopped and cannot answer: its chains are as they were
         when it stopped.
         """
-        for worker in context.shares:
-            if not self.is_reclaimed(worker):
-                context.latest.update(await self._call(worker, "states", context.name))
+        there = [it for it in context.shares if not self.is_reclaimed(it)]
+        context.latest |= await self._collect(there, context.name)
         return {**context.work.begins, **context.latest}
 
     # --- checkpoints --------------------------------------------------------------------------
 
     async def share(self, context: RunContext) -> None:
-        """Take a checkpoint in memory: each member's part is kept in its own process and in those
-        of its buddies."""
+        """Take a checkpoint in memory: each member's states are kept in its own process and in
+        those of its buddies."""
         lineage = self._begin(context)
-        lineage.taking = {}
         source = await self._source(context)
-        calls = (
-            self._keep(lineage, source, it, lineage.taking) for it in range(len(lineage.places))
-        )
-        await asyncio.gather(*calls)
+        await asyncio.gather(*(self._keep(lineage, source, it) for it in lineage.places))
 
     def _begin(self, context: RunContext) -> Lineage:
         """Begin a checkpoint in members' memory: give it a name of its own; return the lineage that
         keeps it."""
         lineage = context.lineage
         if lineage.taken != lineage.name:  # one that was interrupted
-            self.carrier.aside(self.drop(lineage, lineage.taken))
+            self.drop(lineage.places, "", [lineage.taken])
         lineage.names += 1
         lineage.taken = f"{context.name}#{lineage.names}"
         return lineage
 
-    async def freeze(self, context: RunContext) -> None:
-        """Have each member keep its present states, which are saved while it computes on."""
-        await self._call_each(context.shares, "freeze", context.name, context.frozen)
+    def drop(self, workers: Iterable[int], run: str, names: Sequence[str]) -> None:
+        """Have workers forget the states of a run, and what they keep under these names."""
+        self.carrier.aside(self._call_each(workers, "forget", run, names))
 
     async def _source(self, context: RunContext) -> str:
         """Return the name under which members know the states that a checkpoint saves: the run's,
@@ -226,76 +212,54 @@ class Activities:
         await _finished(context.freezing)
         return context.frozen
 
-    async def _keep(self, lineage: Lineage, source: str, place: int, kept: Keepers) -> None:
-        """Have the member at this place keep its part of the checkpoint being taken, and send it to
-        its buddies; `kept` gets the processes that have it.
+    async def _keep(self, lineage: Lineage, source: str, worker: int) -> None:
+        """Have a member keep its states, whose name is `source`, for the checkpoint that is being
+        taken, and send them to its buddies."""
+        if not await self.processes.call(
+            worker, "share", source, lineage.taken, await self._peers(lineage, worker)
+        ):
+            raise Gone(worker)
 
-        `source` is the name of the states.
-        """
-        others = [lineage.places[it] for it in lineage.neighbours(place)]
-        peers = {await self.processes.peer(it): it for it in others}
-        keepers = [await self._process(it) for it in (lineage.places[place], *others)]
-        name = f"{lineage.taken}@{place}"
-        died = await self._call(lineage.places[place], "share", source, name, list(peers))
-        for peer in died:
-            raise Gone(peers[tuple(peer)])
-        kept[place] = keepers
+    async def _peers(self, lineage: Lineage, worker: int) -> list[Peer]:
+        return [await self.processes.peer(it) for it in lineage.buddies(worker)]
 
     async def recover(self, context: RunContext) -> None:
-        """Load the saved states into all members; under buddies, also send each part to the
-        member's buddies again."""
+        """Load the saved states into all members; under buddies, also send each member's to its
+        buddies again."""
         if not context.restores:
             for worker in context.shares:
                 await self._load(context, worker)
             return
-        lineage, kept = self._begin(context), Keepers()
-        former = lineage.name
+        former, lineage = context.lineage.name, self._begin(context)
 
-        async def one(place: int, worker: int) -> None:
-            await self.processes.present(worker)
-            if not (
-                self.holds(worker, context.name) or await self._restore(context, place, worker)
-            ):
+        async def one(worker: int) -> None:
+            held, chains = self.holds(worker, context.name), context.shares[worker]
+            if not held and context.in_memory:
+                peers = await self._peers(lineage, worker)
+                if await self.processes.call(
+                    worker, "restore", context.name, former, chains, peers
+                ):
+                    held.update(chains)
+            if not held:
                 if context.origin is None:
-                    raise LiveError(f"{former}: no process keeps the part of place {place}")
+                    raise LiveError(f"{former}: no process keeps the states of worker {worker}")
                 await self._load(context, worker)
-            await self._keep(lineage, context.name, place, kept)
+            await self._keep(lineage, context.name, worker)
 
-        await asyncio.gather(*(one(*it) for it in enumerate(lineage.places)))
-        self.carrier.aside(self.drop(lineage, former))
-        lineage.name, lineage.kept, context.restores = lineage.taken, kept, False
-
-    async def _restore(self, context: RunContext, place: int, worker: int) -> bool:
-        """Load a member's part of the checkpoint that members keep in memory; return whether any
-        process still keeps it."""
-        lineage, seats = context.lineage, self.processes.seats
-        name = f"{lineage.name}@{place}"
-        for keeper, generation in lineage.kept.get(place, ()) if context.in_memory else ():
-            # A process of a later generation is a fresh one: it has lost what the former one kept.
-            if seats[keeper].generation == generation:
-                peer = None if keeper == worker else await self.processes.peer(keeper)
-                if await self._call(worker, "restore", context.name, name, peer):
-                    self.holds(worker, context.name).update(context.shares[worker])
-                    return True
-        return False
-
-    async def drop(self, lineage: Lineage, name: str) -> None:
-        """Have members forget their parts of a checkpoint in memory, which is of no more use."""
-        parts = [f"{name}@{place}" for place in range(len(lineage.places))]
-        await self._call_each(lineage.places, "forget", "", parts)
+        await asyncio.gather(*map(one, lineage.places))
+        self.drop(lineage.places, "", [former])
+        lineage.name, context.restores = lineage.taken, False
 
     async def save(self, context: RunContext) -> None:
         """Collect the states of all members at the master at once, as their checkpoint; for
         platforms without a link."""
-        source = await self._source(context)
-        sent = await self._call_each(context.shares, "states", source)
-        context.sent = {chain: state for states in sent for chain, state in states.items()}
+        context.sent = await self._collect(context.shares, await self._source(context))
 
     async def verify(self, context: RunContext) -> None:
         """Check that no member has lost steps since its last report. Raises LiveError if one
         has."""
         for worker, chains in context.shares.items():
-            states = await self._call(worker, "states", context.name)
+            states = await self.processes.call(worker, "states", context.name)
             behind = [it for it in chains if states[it][0] < context.latest[it][0]]
             if behind:
                 raise LiveError(f"{context.name}: worker {worker} has lost steps of {behind}")
@@ -306,7 +270,21 @@ class Activities:
         """Send what is left of a message, at the channel's bandwidth; its receiver has the contents
         then."""
         await self._pass_bytes(event, due)
-        await self._complete(event, context)
+        worker, label = event.worker, context.label
+        match event.kind:
+            case TransferKind.SAVE:
+                source = await self._source(context)
+                context.sent.update(await self.processes.call(worker, "states", source))
+            case TransferKind.IMAGE:
+                await self._load(context, worker)
+            case TransferKind.PROGRAM:
+                await self._give(worker, context.program, {})
+            case TransferKind.DATA:
+                held, chains = self.holds(worker, label), context.shares[worker]
+                if event.job in self.tasks:  # one unit of data serves one task, hence one chain
+                    chains = [it for it in chains if it not in held][:1]
+                begins = context.work.begins
+                await self._give(worker, label, {chain: begins[chain] for chain in chains})
 
     async def _pass_bytes(self, event: TransferStarted, due: float) -> None:
         """Send the bytes in chunks, evenly spread over the time that is left until `due`."""
@@ -317,26 +295,10 @@ class Activities:
         size = round(whole * 1e6 / chunks)
         for left in range(chunks - 1, -1, -1):
             if event.kind is TransferKind.SAVE:
-                await self._call(worker, "send", size)
+                await self.processes.call(worker, "send", size)
             else:
-                await self._call(worker, "receive", bytes(size))
+                await self.processes.call(worker, "receive", bytes(size))
             await asyncio.sleep(self.carrier.seconds(due - left * event.left / chunks))
-
-    async def _complete(self, event: TransferStarted, context: RunContext) -> None:
-        worker, kind = event.worker, event.kind
-        if kind is TransferKind.SAVE:
-            source = await self._source(context)
-            context.sent.update(await self._call(worker, "states", source))
-        elif kind is TransferKind.PROGRAM:
-            await self._call(worker, "learn", context.program)
-        elif kind is TransferKind.IMAGE:
-            await self._load(context, worker)
-        else:
-            held, chains = self.holds(worker, context.label), context.shares[worker]
-            if event.job in self.tasks:  # one unit of data serves one task, hence one chain
-                chains = [it for it in chains if it not in held][:1]
-            states = {chain: context.work.begins[chain] for chain in chains}
-            await self._give(worker, context.label, states)
 
     # --- work that no entry waits for -------------------------------------------------------------
 
@@ -355,15 +317,14 @@ class Activities:
         known = self.history.workers.get(worker)
         return known is not None and known.state is WorkerState.RECLAIMED
 
-    async def forget(self, context: RunContext) -> None:
-        """Drop the states of a finished run in all of its processes."""
-        await self._call_each(context.shares, "forget", context.name, [context.frozen])
-
-    async def _call(self, worker: int, method: str, *arguments: Any) -> Any:
-        return await self.processes.call(worker, method, *arguments)
+    async def _collect(self, workers: Iterable[int], name: str) -> dict[int, State]:
+        """Return the states that these workers' processes have under a name."""
+        return dict(ChainMap(*await self._call_each(workers, "states", name)))
 
     async def _call_each(self, workers: Iterable[int], method: str, *arguments: Any) -> list[Any]:
-        return await asyncio.gather(*(self._call(it, method, *arguments) for it in workers))
+        return await asyncio.gather(
+            *(self.processes.call(it, method, *arguments) for it in workers)
+        )
 
 
 async def _finished(work: Future[T]) -> T:

@@ -19,10 +19,9 @@ from statistics import fmean, stdev
 from typing import Any, TypeVar
 
 from attrs import define, field
-from numpy.random import Generator
 
 from actors.events import PartMeasured, Stage, TransferKind
-from actors.runtime import Record
+from actors.runtime import Record, stream
 from sims.errors import InputError
 from sims.history import History, Listener, Run
 from sims.live.live import downtime_of, live, playable, refuse
@@ -59,8 +58,10 @@ KEYS = {
 }
 """Maps parts of runs, and messages, to the keys of `[protection]` and `[master]` with their
 lengths."""
-RULES, SIZES = ("cost", "image_cost", "recovery", "delay"), ("program", "data", "image")
-"""Keys of `[protection]`, and of `[master]`, that a calibration sets."""
+SPECIAL = {Stage.CHECKPOINTING: "image_cost", Stage.RECOVERING: "delay"}
+"""Maps parts to such keys where a checkpoint is on its second level, and where a run is a clone."""
+SIZES = "program", "data", "image"
+"""Keys of `[master]`, in the order of `live.rates`."""
 
 
 # --- processes alone --------------------------------------------------------------------------
@@ -105,40 +106,42 @@ def predictable(scenario: Scenario, own: bool) -> Scenario:
     know the costs: with a pace, for other jobs than listed rigid ones, for periods by formula, and
     where processes share a processor.
     """
-    jobs, rules = scenario.job.jobs, list(scenario.protections.values())
-    unknown = {
-        "live.pace": (
-            scenario.live.pace != "free",
-            "a run with a pace keeps simulated times",
-            "free",
-        ),
-        "job.kind": (
-            not isinstance(scenario.job, IterativeSection)
-            and (not jobs or len(_rigid(scenario)) < len(jobs)),
-            "the costs of such jobs are not measured",
-            "rigid jobs, listed, and iterative ones",
-        ),
-        "workers.task_time": (
-            len({it.task_time for it in scenario.full_platform.sections}) > 1
-            or any(getattr(it, "task_times", ()) for it in jobs),
-            "real processes are not slower than each other",
-            "the same for all",
-        ),
-        "job.jobs.program, data and image": (
-            any((it.program, it.data, it.image) != (None,) * 3 for it in jobs),
-            "the messages of all jobs are measured together",
-            "those of [master] for all jobs",
-        ),
-        "protection.period": (
-            any(isinstance(it.period, str) for it in rules),
-            "a formula counts with costs that are measured later",
-            "a number of steps",
-        ),
-    }
-    for key, (wrong, problem, accepted) in unknown.items():
-        refuse(wrong, key, problem, accepted)
+    jobs, rules = scenario.job.jobs, scenario.protections.values()
+    iterative = isinstance(scenario.job, IterativeSection)
+    listed = bool(jobs) and all(isinstance(it, RigidJob) for it in jobs)
+    speeds = {it.task_time for it in scenario.full_platform.sections}
+    refuse(
+        scenario.live.pace != "free",
+        "live.pace",
+        "a run with a pace keeps simulated times",
+        "free",
+    )
+    refuse(
+        not (iterative or listed),
+        "job.kind",
+        "the costs of such jobs are not measured",
+        "rigid jobs, listed, and iterative ones",
+    )
+    refuse(
+        len(speeds) > 1 or any(getattr(it, "task_times", ()) for it in jobs),
+        "workers.task_time",
+        "real processes are not slower than each other",
+        "the same for all",
+    )
+    refuse(
+        any((it.program, it.data, it.image) != (None,) * 3 for it in jobs),
+        "job.jobs.program, data and image",
+        "the messages of all jobs are measured together",
+        "those of [master] for all jobs",
+    )
+    refuse(
+        any(isinstance(it.period, str) for it in rules),
+        "protection.period",
+        "a formula counts with costs that are measured later",
+        "a number of steps",
+    )
     cores, busy = len(os.sched_getaffinity(0)), scenario.full_platform.able
-    if isinstance(scenario.job, IterativeSection):
+    if iterative:
         busy = min(busy, sum(getattr(it, "tasks", 0) for it in scenario.job.listed))
     problem = f"{busy} workers compute on {cores} processors, and "
     problem += "change each other's speed as they die"
@@ -157,9 +160,8 @@ def rehearsed(
     the scenario's files are.
     """
     scale, size = scenario.live.scale, scenario.full_platform.size
-    known, free = (step / scale, 0.0), dict.fromkeys((*RULES, *SIZES), (0.0, 0.0))
-    never = {"faults": NoFaults()}
-    simple = calibrated(scenario.model_copy(update=never), Costs(known, free))
+    known, free = {"step": step / scale}, dict.fromkeys((*KEYS.values(), *SPECIAL.values()), 0.0)
+    simple = calibrated(scenario.model_copy(update={"faults": NoFaults()}), known | free)
     foreseen = run(simple, folder=folder).time
     part = min(1.0, REHEARSAL / (foreseen * scale))
     shorter = (_shorter(it, part, scenario.protection) for it in scenario.job.jobs)
@@ -171,11 +173,7 @@ def rehearsed(
     # A worker that is UP before its process is there would have its first message last longer.
     faults = ListedFaults(strikes=strikes, downtime=downtime_of(scenario, start))
     changed = {"job": scenario.job.model_copy(update=job), "faults": faults}
-    return calibrated(scenario.model_copy(update=changed), Costs(known, {}))
-
-
-def _rigid(scenario: Scenario) -> list[RigidJob]:
-    return [it for it in scenario.job.jobs if isinstance(it, RigidJob)]
+    return calibrated(scenario.model_copy(update=changed), known)
 
 
 def _shorter(job: AnyJob, part: float, section: ProtectionSection) -> AnyJob:
@@ -194,10 +192,11 @@ def _shorter(job: AnyJob, part: float, section: ProtectionSection) -> AnyJob:
 class Lengths(Listener):
     """Listener that notes how long the parts and messages of a live run really took."""
 
-    steps: list[tuple[float, float]] = field(factory=list)
-    """Length of each part in which a run computed, time units, and its number of steps."""
-    others: defaultdict[str, list[float]] = field(factory=lambda: defaultdict(list))
-    """Maps keys of a scenario to the lengths of the parts, or messages, that they set."""
+    parts: defaultdict[str, list[tuple[float, float]]] = field(
+        factory=lambda: defaultdict(list, step=[])
+    )
+    """Maps keys of a scenario to the parts and messages that they set: the length of each, time
+    units, and 1; `step` to those in which runs computed, with their numbers of steps."""
     step: float = 1.0
     """Work that a step is, time units."""
     _ended: dict[tuple[str, int], float] = field(init=False, factory=dict)
@@ -207,8 +206,8 @@ class Lengths(Listener):
         length = self._ended.pop(run.key, None)
         # Of a run that began from the state of one under way only an estimate of its steps is
         # known.
-        if length is not None and not run.clones:
-            self.steps.append((length, (done - run.done) / self.step))
+        if length is not None and not run.clones and done > run.done:
+            self.parts["step"].append((length, (done - run.done) / self.step))
 
     run_ended = run_span
 
@@ -216,19 +215,17 @@ class Lengths(Listener):
         """Note the real length of a part or message, which has just ended; its run's state is still
         that of the time that it took."""
         if event.worker is not None:
-            message = self.history.message(event.worker)
-            self.others[KEYS[message.kind]].append(event.length)
-            return
-        run = self.history.runs[event.job, event.run]
-        stage = Stage.CHECKPOINTING if event.beside else run.stage
-        if stage is Stage.COMPUTING:
-            self._ended[run.key] = event.length
-        elif stage is Stage.RECOVERING and run.clones:
-            self.others["delay"].append(event.length)
-        elif stage is Stage.CHECKPOINTING and run.second_level:
-            self.others["image_cost"].append(event.length)
-        elif stage in KEYS:
-            self.others[KEYS[stage]].append(event.length)
+            key = KEYS[self.history.message(event.worker).kind]
+        else:
+            run = self.history.runs[event.job, event.run]
+            stage = Stage.CHECKPOINTING if event.beside else run.stage
+            if stage not in KEYS:
+                if stage is Stage.COMPUTING:
+                    self._ended[run.key] = event.length
+                return
+            special = {Stage.RECOVERING: run.clones, Stage.CHECKPOINTING: run.second_level}
+            key = (SPECIAL if special.get(stage) else KEYS)[stage]
+        self.parts[key].append((event.length, 1.0))
 
 
 def rehearse(
@@ -248,51 +245,49 @@ def rehearse(
 # --- the calibrated scenario ------------------------------------------------------------------
 
 
-@define(eq=False)
-class Costs:
-    """The measured cost of a step and of each other part, in time units: (mean, standard error)
-    each."""
-
-    step: tuple[float, float]
-    others: Mapping[str, tuple[float, float]]
-
-    @classmethod
-    def of(cls, lengths: Lengths) -> Costs:
-        """Return the mean costs of a rehearsal. Raises InputError where nothing was computed."""
-        known = [(length, steps) for length, steps in lengths.steps if steps > 0]
-        if not known:
-            problem = "no run of the rehearsal computed to the end of a part"
-            raise InputError("scenario", "live.scale", problem, "more seconds for each time unit")
-        step = sum(length for length, _ in known) / sum(steps for _, steps in known)
-        spread = _error([length / steps for length, steps in known])
-        others = {key: (fmean(found), _error(found)) for key, found in lengths.others.items()}
-        return cls((step, spread), others)
-
-    def drawn(self, stream: Generator) -> Costs:
-        """Return costs drawn at random about these means, each by its standard error."""
-
-        def one(mean: float, error: float) -> tuple[float, float]:
-            return max(0.0, stream.normal(mean, error)), error
-
-        return Costs(one(*self.step), {key: one(*it) for key, it in self.others.items()})
-
-    def lines(self, scale: float) -> Iterator[str]:
-        """Yield a line for each cost, in seconds."""
-        for key, (mean, error) in {"step": self.step, **self.others}.items():
-            yield f"  {key:<11} {mean * scale:.4g} s (standard error {error * scale:.2g})"
+Costs = Mapping[str, tuple[float, float]]
+"""Maps `step`, and keys of a scenario for the other parts and messages, to what one costs in time
+units: (mean, standard error)."""
 
 
-def _error(values: Sequence[float]) -> float:
-    return stdev(values) / sqrt(len(values)) if len(values) > 1 else 0.0
+def costs_of(lengths: Lengths) -> Costs:
+    """Return the mean costs of a rehearsal. Raises InputError where nothing was computed."""
+    if not lengths.parts["step"]:
+        problem = "no run of the rehearsal computed to the end of a part"
+        raise InputError("scenario", "live.scale", problem, "more seconds for each time unit")
+    return {key: _cost(parts) for key, parts in lengths.parts.items()}
 
 
-def calibrated(scenario: Scenario, costs: Costs) -> Scenario:
+def _cost(parts: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    lengths, numbers = zip(*parts, strict=True)
+    each = [length / number for length, number in parts]
+    error = stdev(each) / sqrt(len(each)) if len(each) > 1 else 0.0
+    return sum(lengths) / sum(numbers), error
+
+
+def drawn(costs: Costs, number: int) -> dict[str, float]:
+    """Return each cost, drawn at random about its mean by its standard error; `number` is that of
+    the draw; 0: the means themselves."""
+    rng = stream(number, "costs")
+    return {
+        key: max(0.0, rng.normal(mean, error)) if number else mean
+        for key, (mean, error) in costs.items()
+    }
+
+
+def lines(costs: Costs, scale: float) -> Iterator[str]:
+    """Yield a line for each cost, in seconds."""
+    for key, (mean, error) in costs.items():
+        yield f"  {key:<11} {mean * scale:.4g} s (standard error {error * scale:.2g})"
+
+
+def calibrated(scenario: Scenario, costs: Mapping[str, float]) -> Scenario:
     """Return the scenario with these costs: times of jobs and periods in time units, as a
     simulation counts them.
 
     Carried out live, it has the same steps and messages as before, and its policies see the costs.
     """
-    step, known = costs.step[0], {key: mean for key, (mean, _) in costs.others.items()}
+    step, known = costs["step"], dict(costs)
 
     def protected(section: ProtectionSection) -> ProtectionSection:
         # What a checkpoint costs the work beside it is in the length of a step.
@@ -301,8 +296,11 @@ def calibrated(scenario: Scenario, costs: Costs) -> Scenario:
     live = scenario.live.model_copy(update={"step": step * scenario.live.scale})
     changed: dict[str, Any] = {"protection": protected(scenario.protection), "live": live}
     if (master := scenario.master) is not None:
-        sized = [(getattr(master, key), known.get(key) or getattr(master, key)) for key in SIZES]
-        rates = tuple(live.bandwidth * (size / time if time else 1.0) for size, time in sized)
+        # A message that has been measured has the same bytes, in another time.
+        rates = tuple(
+            live.bandwidth * (getattr(master, key) / known[key] if known.get(key) else 1.0)
+            for key in SIZES
+        )
         changed["master"] = _with(master, known)
         changed["live"] = live.model_copy(update={"rates": rates})
     job: dict[str, Any] = {}
@@ -314,7 +312,8 @@ def calibrated(scenario: Scenario, costs: Costs) -> Scenario:
         changed["platform"] = own and _with(own, {"task_time": own.task_time * step})
     else:
         jobs = []
-        for it in _rigid(scenario):
+        for it in scenario.job.jobs:
+            assert isinstance(it, RigidJob)
             protection = it.protection and protected(it.protection)
             jobs.append(it.model_copy(update={"time": it.time * step, "protection": protection}))
         job["jobs"] = tuple(jobs)

@@ -10,25 +10,30 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
+from functools import partial
 from threading import Condition
 from typing import Any
 
 from attrs import define, field
 
-from actors.events import PartMeasured
+from actors.events import PartMeasured, ProcessesDescribed
 from actors.job import AttemptOver
 from actors.protection.saving import CheckpointDue
 from actors.run import PartDue
-from actors.runtime import Phase, System, Timer
+from actors.runtime import Phase, System, Timer, VirtualTimeLoop
 from actors.runtime.entries import Handler, Receiver
-from actors.runtime.wall import Arrival
-from actors.worker_messages import TransferDue
+from actors.runtime.wall import Arrival, WallClockLoop
+from actors.scheduler import Scheduler
+from actors.worker_messages import Fail, ToldToEnd, TransferDue
 from sims.errors import unfit
 from sims.live.processes import BUSY, Gone, Processes
 from sims.scenario import LiveSection
+from sims.scenario.jobs import SCHEDULER
 
 CARRIED: frozenset[type] = frozenset((AttemptOver, CheckpointDue, PartDue, TransferDue))
 """Classes of the messages that end an activity which takes real time."""
+Activity = Coroutine[Any, Any, None]
+"""Real work that one timer entry waits for."""
 Subject = tuple[str, int, int | None]
 """Job, run, and the worker whose message passes, or None."""
 LATE = 20.0
@@ -47,6 +52,8 @@ class Measured:
     subject: Subject
     begun: float
     """When the work began, in the world's time."""
+    future: Future[None] = field(init=False)
+    """Future of the work itself."""
     busy: float = 0
     """Longest time that one process was busy with it, by its own clock, time units; set when the
     work is complete."""
@@ -59,43 +66,84 @@ class LiveError(Exception):
 @define(eq=False)
 class Carrier:
     """Has real processes do the work that timers of a simulation stand for, and returns each timer
-    entry once its work is complete (an implementation of `actors.runtime.wall.Outside`)."""
+    entry once its work is complete; tells workers what their processes do unasked.
+
+    It is the outside of the run's clock (`actors.runtime.wall.Outside`), and the live side of
+    `sims.world.run` (`sims.world.Live`).
+    """
 
     processes: Processes
     settings: LiveSection
-    work: Callable[[Timer], tuple[Coroutine[Any, Any, None], Subject]]
+    work: Callable[[Timer], tuple[Activity, Subject]]
     """Returns the coroutine that does the real work of an entry, and what the entry is about."""
+    size: int
+    """Number of workers of the platform; the cluster may have more."""
+    downtime: float
+    """Time units for which a worker is DOWN whose process died without a command of this run."""
     scale: float = field(init=False)
     """Seconds of the wall clock per time unit of the scenario."""
     tolerance: float = field(init=False)
     """Largest delay, in time units, with which work still counts as on time."""
     free: bool = field(init=False)
     """Whether work takes what it takes, and is measured."""
+    lateness: float | None = field(init=False)
+    """Largest delay, in time units, that the log allows to real work; None: it is measured."""
+    loop: VirtualTimeLoop = field(init=False)
     carried: frozenset[type] = CARRIED
     """Classes of the messages whose entries wait for real work."""
-    _zero: float | None = field(init=False, default=None)
+    _zero: float = field(init=False, factory=time.monotonic)
+    """Time of the wall clock at which the run began."""
     _arrived: list[Arrival] = field(init=False, factory=list)
     error: BaseException | None = field(init=False, default=None)
     """First error that occurred outside the simulation; `wait` raises it."""
     _news: Condition = field(init=False, factory=Condition)
-    _under_way: dict[int, Future[None]] = field(init=False, factory=dict)
+    _open: dict[int, Measured] = field(init=False, factory=dict)
+    """Maps entries, by order, to their work, as long as the world waits for it."""
     system: System = field(init=False)
-    _measured: dict[int, Measured] = field(init=False, factory=dict)
-    """Maps entries, by order, to the record of their free work, as long as the world waits for
-    it."""
+    missed: int = field(init=False, default=0)
+    """Number of processes that died without a command of this run."""
 
     def __attrs_post_init__(self) -> None:
-        self.scale, self.free = self.settings.scale, self.settings.pace == "free"
-        self.tolerance = self.settings.tolerance / self.scale
+        about = self.settings
+        self.scale, self.free = about.scale, about.pace == "free"
+        self.tolerance = about.tolerance / self.scale
+        self.lateness = None if self.free else self._patience / self.scale
+        self.loop = WallClockLoop(self)
+
+    @property
+    def _patience(self) -> float:
+        """Seconds after which work with a pace is too late."""
+        return self.settings.patience or LATE
+
+    def attach(self, system: System) -> None:
+        """Keep the actor system, in which there are no actors yet, and start the run's clock."""
+        self.system, self._zero = system, time.monotonic()
+        if self.free:
+            system.describe(ProcessesDescribed, self.scale)
+
+    def begins(self, _: int, __: Callable[[], float]) -> None:
+        """Pass deaths of real processes, and notices of them, on to their workers from now on, as
+        all actors exist."""
+        scheduler = self.system.actors[SCHEDULER]
+        assert isinstance(scheduler, Scheduler)
+        registry = scheduler.workers
+        assert registry is not None
+        workers = [registry(number) for number in range(self.size)]
+
+        def tell(phase: Phase, message: object, number: int) -> None:
+            if number < self.size:
+                self.missed += phase is Phase.FAULTS_OCCUR
+                self._report((self.now(), (phase, workers[number], message, 0)))
+
+        self.processes.lost = partial(tell, Phase.FAULTS_OCCUR, Fail(self.downtime))
+        self.processes.noticed = partial(tell, Phase.NOTICES, ToldToEnd())
+        self.processes.failed = self.end
 
     # --- the clock ----------------------------------------------------------------------------
 
     def now(self) -> float:
-        """Return the time of the run, in time units since the first call of this method."""
-        clock = time.monotonic()
-        if self._zero is None:
-            self._zero = clock
-        return (clock - self._zero) / self.scale
+        """Return the time of the run, in time units since `attach`."""
+        return (time.monotonic() - self._zero) / self.scale
 
     def seconds(self, until: float) -> float:
         """Return the seconds of the wall clock from now until the run's time `until`, at least 0; 0
@@ -120,43 +168,35 @@ class Carrier:
         """Start the real work that should be complete at the entry's due time."""
         _, order, target, message, _ = entry
         work, subject = self.work(entry)
-        about = Measured(target, message, subject, self.system.loop.now)
-        if self.free:
-            self._measured[order] = about
-        future = self.processes.post(self._carry(entry, work, about))
-        self._under_way[order] = future
-        future.add_done_callback(lambda _: self._under_way.pop(order, None))
+        about = self._open[order] = Measured(target, message, subject, self.system.loop.now)
+        about.future = self.aside(self._carry(entry, work, about))
 
     def stop(self, entry: Timer) -> None:
         """Cancel the real work of an entry, if it is still under way."""
-        self._measured.pop(entry[1], None)
-        if (future := self._under_way.pop(entry[1], None)) is not None:
-            future.cancel()
+        if (about := self._open.pop(entry[1], None)) is not None:
+            about.future.cancel()
 
-    async def _carry(self, entry: Timer, work: Coroutine[Any, Any, None], about: Measured) -> None:
-        due, spent = entry[0], dict[int, float]()
-        patience = self.settings.patience or LATE
+    async def _carry(self, entry: Timer, work: Activity, about: Measured) -> None:
+        due, spent, patience = entry[0], dict[int, float](), self._patience
         BUSY.set(spent)
         try:
             async with asyncio.timeout(None if self.free else self.seconds(due) + patience):
                 await work
-        except Gone:
-            return  # the worker's failure reaches the world as a message of its own
         except TimeoutError:
             job, _, worker = about.subject
             name = job if worker is None else f"{job}, a message of worker {worker}"
             problem = f"{name}: what was due at {due:g} is not complete {patience:g} s later"
-            self.end(unfit("live.patience", problem, "more seconds, or a longer pace"))
-        except Exception as error:
-            self.end(error)
-        else:
-            about.busy = max(spent.values(), default=0.0) / self.scale
-            self._report((self.now(), entry))
+            accepted = "more seconds, or a longer pace"
+            raise unfit("live.patience", problem, accepted) from None
+        if not self.free:  # nobody asks for its length
+            self._open.pop(entry[1], None)
+        about.busy = max(spent.values(), default=0.0) / self.scale
+        self._report((self.now(), entry))
 
     def measured(self, entry: Timer) -> tuple[Receiver, object]:
         """Return the receiver and the message by which an entry with free work reaches its target:
         the carrier itself, which logs how long the work took and hands the message on."""
-        return self, self._measured.pop(entry[1])
+        return self, self._open.pop(entry[1])
 
     def _hand_on(self, it: Measured, cause: int) -> None:
         length = self.system.loop.now - it.begun
@@ -169,23 +209,17 @@ class Carrier:
     name: str = field(init=False, default="processes")
 
     def aside(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
-        """Run a coroutine in real time for which no timer entry waits; return its future. Its
-        errors end the run."""
+        """Run a coroutine in real time; return its future. Its errors end the run."""
         return self.processes.post(self._reporting(work))
 
     async def _reporting(self, work: Coroutine[Any, Any, Any]) -> Any:
         try:
             return await work
-        except Gone:
+        except Gone:  # the worker's failure reaches the world as a message of its own
             raise
         except Exception as error:
             self.end(error)
             raise
-
-    def tell(self, phase: Phase, worker: Receiver, message: object) -> None:
-        """Send `worker` a message about its process, which did something without a command of this
-        run."""
-        self._report((self.now(), (phase, worker, message, 0)))
 
     def end(self, error: BaseException) -> None:
         """End the run with an error that occurred outside the simulation."""
@@ -200,6 +234,6 @@ class Carrier:
 
     def close(self) -> None:
         """Cancel all work that is under way; `wait` then raises, since the run is over."""
-        for future in list(self._under_way.values()):
-            future.cancel()
+        for it in list(self._open.values()):
+            it.future.cancel()
         self.error = self.error or LiveError("the run is over")

@@ -3,8 +3,9 @@ timer entry that takes real time becomes a coroutine."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping
-from typing import Any
+from collections.abc import Mapping
+from functools import singledispatchmethod
+from itertools import islice
 
 from attrs import define, field
 
@@ -26,18 +27,15 @@ from actors.events import (
 from actors.intervals import count_in, numbers_in
 from actors.job import AttemptOver
 from actors.protection.saving import CheckpointDue
-from actors.run import PartDue
 from actors.runtime import Event, Record, Timer
+from actors.worker_messages import TransferDue
 from policies.availability import WorkerState
-from sims.history import Run
 from sims.live.activities import Activities, Lineage, RunContext
-from sims.live.carrier import Subject
+from sims.live.carrier import Activity, Subject
 from sims.live.holder import State, Work
 
 UNKNOWN = 0
 """Number of steps of a task's chain before the first tasks are dealt."""
-Activity = Coroutine[Any, Any, None]
-"""Real work that one timer entry waits for."""
 
 
 @define(eq=False)
@@ -56,66 +54,62 @@ class Driver(Activities):
     _labels: dict[str, str] = field(init=False, factory=dict)
     """Maps each job that has a program to the program's label."""
 
-    def __attrs_post_init__(self) -> None:
-        handlers: dict[type[Event], Callable[[Record, Any], object]] = {
-            TasksDescribed: lambda _, it: self.tasks.update({it.job: it.tasks}),
-            MessagesDescribed: self._describe,
-            RunStarted: self._start,
-            TasksDealt: self._deal,
-            CheckpointStarted: self._freeze,
-            CheckpointTaken: self._commit,
-            CheckpointStored: self._store,
-            MemberReplaced: self._replace,
-            RunEnded: self._end,
-            IterationCompleted: lambda _, it: self.works[it.job].iterate(),
-            WorkerChanged: self._turn,
-        }
-        for kind, handler in handlers.items():
-            self.history.on(kind, handler)
-
     def __call__(self, record: Record) -> None:
         """Follow the next event of the run."""
         self.history.apply(record)
+        self.follow(record.event)
 
     # --- what events change -------------------------------------------------------------------
 
-    def _describe(self, _: Record, event: MessagesDescribed) -> None:
-        if event.program:
-            self._labels[event.job] = f"{self.name}{event.label}"
+    @singledispatchmethod
+    def follow(self, event: Event) -> None:
+        """Change the runs' records as an event asks; most events change none."""
 
-    def _start(self, _: Record, event: RunStarted) -> None:
-        members, before = list(numbers_in(event.processors)), event.keeps
-        work = self.works.get(event.job)
+    @follow.register
+    def _count_tasks(self, event: TasksDescribed) -> None:
+        self.tasks[event.job] = event.tasks
+
+    @follow.register
+    def _describe(self, event: MessagesDescribed) -> None:
+        if event.program:
+            self._labels[event.job] = f"program {self.name}{event.label}"
+
+    @follow.register
+    def _start(self, event: RunStarted) -> None:
+        run, work = self.history.runs[event.job, event.run], self.works.get(event.job)
         if work is None:
-            steps = self._steps(event.work)
-            chains = self.tasks.get(event.job) or count_in(event.processors)
-            if self.carrier.free and event.job in self.tasks:
-                steps = UNKNOWN  # until the tasks are dealt
-            given = self.given.get(event.job)
-            work = self.works[event.job] = Work(event.job, chains, steps, given)
-        kept = None if before is None else self.contexts[event.job, before].lineage
-        lineage = kept or Lineage(members)
+            # Tasks of an iteration have one chain each, whose steps are known once they are dealt.
+            tasks = self.tasks.get(event.job)
+            steps = UNKNOWN if tasks and self.carrier.free else self._steps(event.work)
+            chains = tasks or count_in(event.processors)
+            work = Work(event.job, chains, steps, self.given.get(event.job))
+            self.works[event.job] = work
+        former = None if event.keeps is None else self.contexts[event.job, event.keeps]
+        lineage = former.lineage if former else Lineage(list(numbers_in(event.processors)))
         shares = {
             worker: list(range(place, work.chains, len(lineage.places)))
             for place, worker in enumerate(lineage.places)
         }
-        context = RunContext(
-            *(f"{self.name}{event.job}/{event.run}", work, shares, lineage),
+        context = self.contexts[run.key] = RunContext(
+            *(run, f"{self.name}{event.job}/{event.run}", work, shares, lineage),
             label=f"{self.name}{event.job}:{work.iteration}",
             program=self._labels.get(event.job, ""),
+            saved=former.saved if former else None,
         )
-        self.contexts[event.job, event.run] = context
-        context.restores = event.source is not None and kept is not None
-        if context.restores:
+        if event.source is None:
+            return
+        if former is not None:
+            context.restores = True
             # After two buddies' deaths the next run begins from the image at the master.
             context.in_memory = lineage.done == event.saved
-            context.origin = lineage.image
-        elif event.source is not None:
-            if self.history.runs[event.job, event.run].clones:
-                source = self.contexts[event.job, event.source]
-                context.origin = self.carrier.aside(self.snapshot(source))
-            else:
-                context.origin = work.saved[event.source]
+            context.origin = former.saved
+            return
+        source = self.contexts[event.job, event.source]
+        if run.clones:
+            context.origin = self.carrier.aside(self.snapshot(source))
+        else:
+            assert source.saved is not None
+            context.origin = source.saved
 
     def _steps(self, work: float) -> int:
         """Return the number of steps that a chain has to compute for so much work, in the
@@ -124,64 +118,71 @@ class Driver(Activities):
         step = (about.step or about.scale) if about.pace == "free" else about.pace
         return max(1, round(work * about.scale / step))
 
-    def _deal(self, _: Record, event: TasksDealt) -> None:
+    @follow.register
+    def _deal(self, event: TasksDealt) -> None:
         context = self.contexts[event.job, event.run]
-        free = dict.fromkeys(range(context.work.chains))
-        shares: dict[int, list[int]] = {}
+        free, shares = set(range(context.work.chains)), dict[int, list[int]]()
         for worker, count in event.tasks:  # tasks whose data the worker holds need no transfer
-            local = [it for it in sorted(self.holds(worker, context.label)) if it in free][:count]
-            shares[worker] = local
-            for chain in local:
-                del free[chain]
-        left = iter(list(free))
+            shares[worker] = sorted(free & self.holds(worker, context.label))[:count]
+            free.difference_update(shares[worker])
+        left = iter(sorted(free))
         for worker, count in event.tasks:
-            shares[worker] += [next(left) for _ in range(count - len(shares[worker]))]
+            shares[worker] += islice(left, count - len(shares[worker]))
         context.shares, context.lineage.places = shares, list(shares)
         if context.work.steps == UNKNOWN:
             # The work is that of the member with the most tasks, which computes them in turn.
             most = max(count for _, count in event.tasks)
-            whole = self.history.runs[event.job, event.run].event.work
-            context.work.steps = self._steps(whole / most)
+            context.work.steps = self._steps(context.run.event.work / most)
 
-    def _freeze(self, _: Record, event: CheckpointStarted) -> None:
+    @follow.register
+    def _freeze(self, event: CheckpointStarted) -> None:
         """Have members keep the states of the checkpoint that begins, as they compute on meanwhile.
         The second level of a checkpoint saves what the first has saved."""
         context = self.contexts[event.job, event.run]
-        if not self.history.runs[event.job, event.run].second_level:
+        if not context.run.second_level:
             context.frozen = f"{context.name}&"
-            context.freezing = self.carrier.aside(self.freeze(context))
+            about = context.name, context.frozen, ()
+            context.freezing = self.carrier.aside(self._call_each(context.shares, "share", *about))
 
-    def _commit(self, _: Record, event: CheckpointTaken) -> None:
+    @follow.register
+    def _commit(self, event: CheckpointTaken) -> None:
         context = self.contexts[event.job, event.run]
-        if not self.history.runs[event.job, event.run].saves_in_memory:
-            context.work.saved[event.run], context.sent = context.sent, {}
+        if not context.run.saves_in_memory:
+            context.saved, context.sent = context.sent, {}
             return
         lineage = context.lineage
-        self.carrier.aside(self.drop(lineage, lineage.name))
-        lineage.name, lineage.kept, lineage.taking = lineage.taken, lineage.taking, {}
-        lineage.done = event.done
+        self.drop(lineage.places, "", [lineage.name])
+        lineage.name, lineage.done = lineage.taken, event.done
 
-    def _store(self, _: Record, event: CheckpointStored) -> None:
+    @follow.register
+    def _store(self, event: CheckpointStored) -> None:
         context = self.contexts[event.job, event.run]
-        context.lineage.image, context.sent = context.sent, {}
+        context.saved, context.sent = context.sent, {}
 
-    def _replace(self, _: Record, event: MemberReplaced) -> None:
+    @follow.register
+    def _replace(self, event: MemberReplaced) -> None:
         places = self.contexts[event.job, event.run].lineage.places
         places[places.index(event.worker)] = event.replacement
 
-    def _end(self, _: Record, event: RunEnded) -> None:
+    @follow.register
+    def _end(self, event: RunEnded) -> None:
         context = self.contexts[event.job, event.run]
         if event.outcome is Outcome.COMPLETED:
             context.work.results = dict(context.latest)
-        self.carrier.aside(self.forget(context))
+        lineage, names = context.lineage, [context.frozen]
         if not event.kept:
-            for name in {context.lineage.name, context.lineage.taken}:
-                self.carrier.aside(self.drop(context.lineage, name))
+            names += lineage.name, lineage.taken
+        self.drop({*context.shares, *lineage.places}, context.name, names)
 
-    def _turn(self, _: Record, event: WorkerChanged) -> None:
+    @follow.register
+    def _iterate(self, event: IterationCompleted) -> None:
+        self.works[event.job].iterate()
+
+    @follow.register
+    def _turn(self, event: WorkerChanged) -> None:
         worker = event.worker
         if event.state is WorkerState.DOWN:
-            self.processes.kill(worker)
+            self.carrier.aside(self.processes.kill(worker))
         # Only a reclaimed worker's runs go on later: those on a killed one have lost their states.
         runs = self.history.holders(worker) if self.is_reclaimed(worker) else ()
         contexts = [self.contexts[run.key] for run in runs if run.end is None]
@@ -192,35 +193,23 @@ class Driver(Activities):
     def activity(self, entry: Timer) -> tuple[Activity, Subject]:
         """Return the coroutine whose work should be complete at the entry's due time, and what the
         entry is about."""
-        due: float = entry[0]
-        target, message = entry[2], entry[3]
-        if not isinstance(message, AttemptOver | CheckpointDue | PartDue):
+        due, _, target, message, _ = entry
+        if isinstance(message, TransferDue):
             event = self.history.message(target.index)
             work = self.transfer(event, self.contexts[event.job, event.run], due)
             return work, (event.job, event.run, event.worker)
-        number = target.attempt if isinstance(message, AttemptOver) else message.run
-        run = self.history.runs[target.name, number]
-        context = self.contexts[run.key]
-        if isinstance(message, AttemptOver):
-            work = self.compute(context, 1, due)
-        elif isinstance(message, CheckpointDue):
-            work = self._checkpoint(run, context)
+        whole = isinstance(message, AttemptOver)
+        context = self.contexts[target.name, target.attempt if whole else message.run]
+        run, stage = context.run, context.run.stage
+        if isinstance(message, CheckpointDue) or stage is Stage.CHECKPOINTING:
+            # One level of a checkpoint; messages carry the others.
+            work = self.share(context) if run.saves_in_memory else self.save(context)
+        elif stage is Stage.RECOVERING:
+            work = self.recover(context)
+        elif stage is Stage.VERIFYING:
+            work = self.verify(context)
         else:
             # Where the part that goes on is late, the log knows less than the run itself.
-            work = self._part(run, context, target.copies[message.copy].run.reach, due)
+            part = 1 if whole else target.copies[message.copy].run.reach / run.event.work
+            work = self.compute(context, part, due)
         return work, (*run.key, None)
-
-    def _part(self, run: Run, context: RunContext, reach: float, due: float) -> Activity:
-        stage = run.stage
-        if stage is Stage.COMPUTING:
-            return self.compute(context, reach / run.event.work, due)
-        if stage is Stage.RECOVERING:
-            return self.recover(context)
-        if stage is Stage.CHECKPOINTING:
-            return self._checkpoint(run, context)
-        return self.verify(context)
-
-    def _checkpoint(self, run: Run, context: RunContext) -> Activity:
-        """Return the coroutine that takes one level of a checkpoint, for levels that are not sent
-        as messages."""
-        return self.share(context) if run.saves_in_memory else self.save(context)

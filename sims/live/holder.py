@@ -15,7 +15,9 @@ import os
 import pickle
 import signal
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import reduce
 from hashlib import sha256
 from typing import Any
 
@@ -46,12 +48,12 @@ class Holder:
         the function needs something that this process lacks.
         """
         self._advance: Advance = advance.open()
-        self._programs: set[str] = set()
         self._states: dict[str, dict[int, State]] = {}
-        """Maps each run, or the label of its data, to the states of its chains."""
-        self._kept: dict[str, States] = {}
-        """Maps names to states that are kept: parts of checkpoints, and states that are being saved
-        while their run computes on."""
+        """Maps each run, or the label of its data, to the states of its chains; the label of a
+        program, which has none, shows that the program is here."""
+        self._kept: dict[str, dict[int, State]] = {}
+        """Maps names of checkpoints, and of states that are being saved while their run computes
+        on, to those of the states that are kept here, as pickles."""
         self._notices: asyncio.Queue[bool] = asyncio.Queue()
         """Gets True for a SIGTERM, and False when the wait for one is over."""
         self._orders: dict[str, int] = {}
@@ -105,10 +107,6 @@ class Holder:
     async def receive(self, chunk: bytes) -> None:
         """Receive a chunk of a message."""
 
-    async def learn(self, program: str) -> None:
-        """Keep a program, all of which has been received."""
-        self._programs.add(program)
-
     async def send(self, size: int) -> bytes:
         """Return `size` bytes, a chunk of an image that is sent to the master."""
         return bytes(size)
@@ -116,7 +114,8 @@ class Holder:
     # --- states -------------------------------------------------------------------------------
 
     async def load(self, label: str, states: States) -> None:
-        """Add these states to those of the run or data `label`."""
+        """Add these states to those of the run or data `label`, or keep the program `label`, which
+        has none."""
         self._states.setdefault(label, {}).update(opened(states))
 
     async def states(self, name: str) -> States:
@@ -128,42 +127,40 @@ class Holder:
     # --- checkpoints in memory ----------------------------------------------------------------
 
     async def keep(self, name: str, states: States) -> None:
-        """Keep a copy of these states under this name."""
-        self._kept[name] = states
+        """Add these states to those that are kept here under this name."""
+        self._kept.setdefault(name, {}).update(states)
 
-    async def kept(self, name: str) -> States:
-        """Return the states that are kept under this name. Raises KeyError if none are."""
-        return self._kept[name]
+    async def kept(self, name: str, chains: Sequence[int]) -> States:
+        """Return the states of these chains that are kept under this name. Raises KeyError unless
+        all are."""
+        return {chain: self._kept[name][chain] for chain in chains}
 
-    async def freeze(self, run: str, name: str) -> None:
-        """Keep a copy of the run's present states under this name, so that they can be saved while
-        it computes on."""
-        self._kept[name] = await self.states(run)
+    async def share(self, source: str, name: str, others: Sequence[Peer]) -> bool:
+        """Keep a copy of the states of `source` (a run or a name) under `name`, here and in the
+        processes `others`. Return whether none of these has died meanwhile."""
+        states = await self.states(source)
+        await self.keep(name, states)
 
-    async def share(self, source: str, name: str, others: Sequence[Peer]) -> list[Peer]:
-        """Keep the states of `source` (a run or a name) under `name`, here and in the processes
-        `others`. Return those of the others that have died meanwhile."""
-        states, died = await self.states(source), list[Peer]()
-        self._kept[name] = states
-
-        async def send(other: Peer) -> None:
-            try:
+        async def sent(other: Peer) -> bool:
+            with suppress(OSError):
                 await _ask(other, "keep", name, states)
-            except OSError:
-                died.append(other)
-
-        await asyncio.gather(*map(send, others))
-        return died
-
-    async def restore(self, run: str, name: str, keeper: Peer | None) -> bool:
-        """Load the states that are kept under this name, here or by the process `keeper`, as those
-        of the run. Return whether they were there."""
-        try:
-            states = await (self.kept(name) if keeper is None else _ask(keeper, "kept", name))
-        except (KeyError, OSError):
+                return True
             return False
-        await self.load(run, states)
-        return True
+
+        return all(await asyncio.gather(*map(sent, others)))
+
+    async def restore(
+        self, run: str, name: str, chains: Sequence[int], others: Sequence[Peer]
+    ) -> bool:
+        """Load the states of these chains that are kept under this name, here or by one of the
+        processes `others`, as those of the run. Return whether they were there."""
+        for peer in (None, *others):
+            with suppress(KeyError, OSError):
+                about = name, chains
+                states = await (_ask(peer, "kept", *about) if peer else self.kept(*about))
+                await self.load(run, states)
+                return True
+        return False
 
     async def forget(self, run: str, names: Sequence[str]) -> None:
         """Drop what is known of a run, and the states that are kept under these names."""
@@ -181,7 +178,6 @@ class Holder:
         chains: Sequence[int],
         target: int,
         seconds: float,
-        given: States,
         label: str,
         program: str,
         whole: bool,
@@ -189,16 +185,15 @@ class Holder:
         """Advance the chains to `target` steps within `seconds`, and return their states, or their
         numbers of steps only unless `whole`.
 
-        `given`: first states of the chains that this process does not know yet; chains that are not
-        in it begin from the data `label`. A later instruction for the run ends this one early.
-        Raises AssertionError if the process lacks the program.
+        Chains of which the run has no state here begin from the data `label`. A later instruction
+        for the run ends this one early. Raises AssertionError if the process lacks the program.
         """
-        if program and program not in self._programs:
+        if program and program not in self._states:
             raise AssertionError(f"{run} computes without its program")
-        states, known = self._states.setdefault(run, {}), opened(given)
+        states = self._states.setdefault(run, {})
         for chain in chains:
             if chain not in states:
-                states[chain] = known[chain] if chain in known else self._states[label][chain]
+                states[chain] = self._states[label][chain]
         if order > self._orders.get(run, 0):
             self._orders[run] = order
             await self._advance_all(run, order, chains, target, seconds)
@@ -210,15 +205,14 @@ class Holder:
     ) -> None:
         # The sleeps spread the steps over the time, as if each took its nominal share of it.
         ends, states = time.monotonic() + seconds, self._states[run]
-        left = target - min((states[chain][0] for chain in chains), default=target)
-        while self._orders[run] == order:
-            await asyncio.sleep(max(0.0, (ends - time.monotonic()) / max(1, left)))
-            if self._orders[run] != order or left <= 0:
+        first = min((states[chain][0] for chain in chains), default=target)
+        for step in range(first, target + 1):
+            await asyncio.sleep(max(0.0, (ends - time.monotonic()) / max(1, target - step)))
+            if self._orders[run] != order:
                 break
-            left -= 1
             for chain in chains:
                 done, state = states[chain]
-                if done < target - left:
+                if done <= step < target:
                     with running(*CALLED):
                         states[chain] = done + 1, self._advance(state, done)
 
@@ -321,12 +315,8 @@ class Work:
     iteration: int = field(init=False, default=0)
     results: States = field(init=False, factory=dict)
     """States at the end of the last completed run."""
-    saved: dict[int, States] = field(init=False, factory=dict)
-    """Checkpoints that the master keeps, by the number of the run that sent them."""
 
-    def __attrs_post_init__(self) -> None:
-        self.begins = self._beginning()
-
+    @begins.default
     def _beginning(self) -> States:
         """Return the state of each chain before any work on the job."""
         chains = range(self.chains)
@@ -344,27 +334,25 @@ class Work:
     def iterate(self) -> None:
         """Begin the next iteration: its chains start from the results of the one that has ended."""
         self.begins, self.iteration = _following(self.results), self.iteration + 1
-        self.saved.clear()
 
-    def is_right(self, advance: Advance, known: dict[object, States] | None = None) -> bool:
+    def is_right(self, advance: Advance, known: dict[object, States]) -> bool:
         """Return whether the results equal those that one process computes without interruption.
 
         `known` keeps these for the next run of the same work: computing them may take longer than
         the run.
         """
-        known = {} if known is None else known
         key = self.job, self.chains, self.steps, self.iteration
         if key not in known:
-            states = self._beginning()
-            for it in range(self.iteration or 1):
-                states = _following(states) if it else states
-                ends = self._ends(states, advance)
-                states = sealed({chain: (self.steps, state) for chain, state in ends})
+            states = self._ends(self._beginning(), advance)
+            for _ in range(1, self.iteration):
+                states = self._ends(_following(states), advance)
             known[key] = states
         return opened(known[key]) == opened(self.results)
 
-    def _ends(self, states: States, advance: Advance) -> Iterable[tuple[int, Any]]:
-        for chain, (_, state) in opened(states).items():
-            for unit in range(self.steps):
-                state = advance(state, unit)
-            yield chain, state
+    def _ends(self, states: States, advance: Advance) -> States:
+        """Return the states that all steps of an iteration lead to."""
+        steps = range(self.steps)
+        ends = {
+            chain: reduce(advance, steps, state) for chain, (_, state) in opened(states).items()
+        }
+        return sealed({chain: (self.steps, state) for chain, state in ends.items()})

@@ -6,35 +6,34 @@ from __future__ import annotations
 import logging
 import os
 import resource
+import shutil
 import signal
+import tempfile
+import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import count
 from multiprocessing import forkserver, resource_tracker
 from pathlib import Path
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import frozen
 
-from actors.events import DeciderKind, ProcessesDescribed, ProtectionKind
-from actors.runtime import ActorFailed, Phase, Sink, System, VirtualTimeLoop
-from actors.runtime.wall import WallClockLoop
-from actors.scheduler import Scheduler
-from actors.worker_messages import Fail, ToldToEnd
-from sims.campaign.executors import ANSWERING, address_of, at_once, safe_path, silence_dask
-from sims.errors import COMMAND_LINE, InputError, imported, note, unfit
-from sims.live.carrier import LATE, Carrier
+from actors.events import DeciderKind, ProtectionKind
+from actors.runtime import ActorFailed, Sink
+from sims.campaign.executors import address_of, at_once, connected, safe_path, silence_dask
+from sims.errors import InputError, imported, note, unfit
+from sims.live.carrier import Carrier
 from sims.live.driver import Driver
 from sims.live.holder import Advance, State, States, hashed
 from sims.live.processes import JOINING, Processes
-from sims.live.scratch import scratch
+from sims.log_writer import take
 from sims.packing import importable, pack
 from sims.scenario import Scenario, own_code
 from sims.scenario.faults import ListedFaults, NoFaults
-from sims.scenario.jobs import SCHEDULER
 from sims.scenario.platform import Service
-from sims.world import Ending, run
+from sims.world import run
 
 NAMES = count()
 """Numbers the runs of one command, whose labels must differ in the processes that they share."""
@@ -42,10 +41,8 @@ NAMES = count()
 
 @frozen
 class LiveResult:
-    """The result of a live run: its end, whether its answers are right, and the states of its
-    jobs."""
+    """The result of a live run: whether its answers are right, and the states of its jobs."""
 
-    ending: Ending
     answers: Mapping[str, bool]
     """Maps each job to whether its results equal those of one uninterrupted process; empty where
     the jobs began from states that were given."""
@@ -53,52 +50,6 @@ class LiveResult:
     """Maps each job to the states at its end."""
     missed: int
     """Number of processes that died without a command of this run."""
-
-
-@define(eq=False)
-class Live:
-    """Connects a simulated world to the real processes of its workers (a `sims.world.Live`)."""
-
-    processes: Processes
-    carrier: Carrier
-    loop: VirtualTimeLoop
-    lateness: float | None
-    """Largest delay, in time units, that the log allows to real work; None: it is measured."""
-    downtime: float
-    """Time units for which a worker is DOWN whose process died without a command of this run."""
-    size: int
-    """Number of workers of the platform; the cluster may have more."""
-    system: System = field(init=False)
-    missed: int = field(init=False, default=0)
-    """Number of processes that died without a command of this run."""
-
-    def attach(self, system: System) -> None:
-        """Keep the actor system, in which there are no actors yet, and start the run's clock."""
-        self.system = self.carrier.system = system
-        self.carrier.now()  # the clock starts, before anything begins
-        if self.carrier.free:
-            system.describe(ProcessesDescribed, self.carrier.scale)
-
-    def begins(self, _: int, __: Callable[[], float]) -> None:
-        """Pass deaths of real processes, and notices of them, on to their workers from now on, as
-        all actors exist."""
-        scheduler = self.system.actors[SCHEDULER]
-        assert isinstance(scheduler, Scheduler)
-        registry = scheduler.workers
-        assert registry is not None
-        workers = [registry(number) for number in range(self.size)]
-
-        def lost(number: int) -> None:
-            if number < self.size:
-                self.missed += 1
-                self.carrier.tell(Phase.FAULTS_OCCUR, workers[number], Fail(self.downtime))
-
-        def noticed(number: int) -> None:
-            if number < self.size:
-                self.carrier.tell(Phase.NOTICES, workers[number], ToldToEnd())
-
-        self.processes.lost, self.processes.failed = lost, self.carrier.end
-        self.processes.noticed = noticed
 
 
 def refuse(wrong: bool, key: str, problem: str, accepted: str) -> None:
@@ -128,16 +79,18 @@ def playable(scenario: Scenario) -> Scenario:
     for key, wrong in simulated.items():
         refuse(wrong, key, "live processes do not carry that out", accepted)
     paced, unlinked = scenario.live.pace != "free", scenario.master is None
-    problem = "a pace fits no work that goes on beside its checkpoints"
     for it in scenario.protections.values():
-        wrong, accepted = paced and not it.blocking, 'true, or live.pace = "free"'
-        refuse(wrong, "protection.blocking", problem, accepted)
+        refuse(
+            paced and not it.blocking,
+            "protection.blocking",
+            "a pace fits no work that goes on beside its checkpoints",
+            'true, or live.pace = "free"',
+        )
         costs = it.kind is ProtectionKind.BUDDIES or (it.kind is ProtectionKind.IMAGES and unlinked)
         stores = unlinked and it.images_every is not None
-        spent = {"cost": costs and not it.cost, "image_cost": stores and not it.image_cost}
-        for key, wrong in spent.items():
-            about = "a live checkpoint takes time", f"{key} above 0"
-            refuse(wrong, f"protection.{key}", *about)
+        problem = "a live checkpoint takes time"
+        refuse(costs and not it.cost, "protection.cost", problem, "cost above 0")
+        refuse(stores and not it.image_cost, "protection.image_cost", problem, "image_cost above 0")
     return scenario
 
 
@@ -179,16 +132,14 @@ def live(
     about = scenario.live
     processes.patience = about.patience
     driver = Driver(processes, f"{next(NAMES)}/", about, given or {})
-    carrier = driver.carrier = Carrier(processes, about, driver.activity)
-    loop, size = WallClockLoop(carrier), scenario.full_platform.size
     downtime = downtime_of(scenario, max(processes.starts))
+    size = scenario.full_platform.size
+    carrier = driver.carrier = Carrier(processes, about, driver.activity, size, downtime)
     if isinstance(scenario.faults, NoFaults):  # any real process may die
         listed = ListedFaults(strikes=(), downtime=downtime)
         scenario = scenario.model_copy(update={"faults": listed})
-    lateness = None if carrier.free else (about.patience or LATE) / about.scale
-    it = Live(processes, carrier, loop, lateness, downtime, size)
     try:
-        ending = run(scenario, [driver, *sinks], folder, begins=it.begins, live=it)
+        run(scenario, [driver, *sinks], folder, begins=carrier.begins, live=carrier)
     except ActorFailed as failed:
         # What goes wrong outside is raised where the loop waits, and no actor is to blame.
         raise failed.error if failed.error is carrier.error else failed from None
@@ -199,7 +150,7 @@ def live(
     with importable(processes.packed.kit):
         known = processes.advance, processes.answers
         right = {it: work.is_right(*known) for it, work in works if not work.given}
-    return LiveResult(ending, right, {name: work.results for name, work in works}, it.missed)
+    return LiveResult(right, {name: work.results for name, work in works}, carrier.missed)
 
 
 # --- the cluster ---------------------------------------------------------------------------------
@@ -210,6 +161,9 @@ FILES, FILES_EACH = 22, 13
 """Number of files that a cluster keeps open in this process, and of further ones for each
 worker."""
 LOOPBACK = "127.0.0.1"
+PREFIX = "holdfast-live-"
+DAY = 86_400.0
+"""Age in seconds from which on a folder without a lock counts as left behind."""
 QUIET: dict[str, object] = {
     "distributed.worker.multiprocessing-method": "forkserver",  # 0.14 s to a fresh one, not 0.8 s
     "distributed.scheduler.worker-ttl": None,  # a stopped process is no dead one
@@ -242,35 +196,20 @@ def opened(
     unless `open_to_all` allows every user of this machine to connect.
     """
     command = "pip install 'holdfast[cluster]'"
-    dask = imported("dask", "cluster", command)
-    connect = imported("distributed", "cluster", command).Client
+    dask, distributed = (imported(it, "cluster", command) for it in ("dask", "distributed"))
     silence_dask()
-    packed = pack(advance, folder)
-    with dask.config.set(QUIET), _cluster(count, scheduler, open_to_all) as where:
+    packed, own = pack(advance, folder), scheduler is None
+    with (
+        dask.config.set(QUIET),
+        _cluster(count, scheduler, open_to_all) as where,
+        connected(distributed, where, scheduler, direct_to_workers=own) as client,
+    ):
+        processes = Processes(client, own, advance, packed)
         try:
-            client = connect(where, timeout=ANSWERING, direct_to_workers=scheduler is None)
-        except (OSError, TimeoutError, ValueError) as error:
-            problem, accepted = f"{scheduler}: {error}", "a scheduler that runs"
-            raise InputError(COMMAND_LINE, "--scheduler", problem, accepted) from None
-        processes = Processes(client, scheduler is None, advance, packed)
-        with client:
-            try:
-                _occupied(processes, count)
-                yield processes
-            finally:
-                processes.post(processes.leave()).result(JOINING)
-
-
-def _occupied(processes: Processes, count: int | None) -> None:
-    """Place an actor in each worker's process. Raises InputError unless all workers answer within
-    JOINING seconds."""
-    try:
-        processes.post(processes.occupy(count)).result(JOINING)
-    except TimeoutError:
-        last = processes.trouble
-        why = f": {type(last).__name__}: {last}" if last else ""
-        problem = f"not all workers answered within {JOINING} s{why}"
-        raise InputError("cluster", "", problem, "workers with the same Holdfast") from None
+            processes.post(processes.occupy(count)).result()
+            yield processes
+        finally:
+            processes.post(processes.leave()).result(JOINING)
 
 
 @contextmanager
@@ -279,14 +218,14 @@ def _cluster(count: int | None, scheduler: Any, open_to_all: bool) -> Iterator[A
         yield address_of(scheduler) if isinstance(scheduler, str) else scheduler
         return
     count = count or os.cpu_count() or 1
-    from dask import config as dask_config
-    from distributed import LocalCluster, Security
+    import dask
+    from distributed import LocalCluster
 
-    sealed = check_sealed(open_to_all)
+    security = security_of(open_to_all)
     _check_files(count)
     warnings.filterwarnings("ignore", "Port .* is already in use", UserWarning)
     with scratch() as folder, ExitStack() as stack:
-        stack.enter_context(dask_config.set({"temporary-directory": str(folder)}))
+        stack.enter_context(dask.config.set({"temporary-directory": str(folder)}))
         # Calls under way fail when the command is interrupted: asyncio would log each of them.
         logging.getLogger("asyncio").setLevel(logging.CRITICAL + 1)
         with _starting(), safe_path(), at_once():
@@ -301,7 +240,7 @@ def _cluster(count: int | None, scheduler: Any, open_to_all: bool) -> Iterator[A
                     dashboard_address=None,  # each process would import bokeh: 2 s more
                     worker_dashboard_address=None,
                     local_directory=str(folder),
-                    security=Security.temporary() if sealed else None,
+                    security=security,
                     silence_logs=logging.CRITICAL + 1,
                 )
             )
@@ -310,22 +249,55 @@ def _cluster(count: int | None, scheduler: Any, open_to_all: bool) -> Iterator[A
         yield cluster
 
 
-def check_sealed(open_to_all: bool) -> bool:
-    """Return whether a cluster of this command's can be encrypted. Raises InputError where every
-    user of this machine could connect and the user has not allowed that."""
+def security_of(open_to_all: bool) -> Any:
+    """Return Dask's settings that encrypt the connections of a cluster of this command's; None
+    where they cannot be encrypted. Raises InputError where every user of this machine could then
+    connect and the user has not allowed that."""
+    from distributed import Security
+
     try:
         import cryptography.x509  # noqa: F401
     except ImportError:
-        sealed = False
-    else:
-        sealed = True
-    danger = "everybody on this machine can connect to the cluster, and run code in your name"
-    if not sealed and not open_to_all:
-        problem = f"cryptography is missing: {danger}"
-        raise InputError("cluster", "", problem, "pip install 'holdfast[cluster]', or --open")
-    if not sealed:
+        danger = "everybody on this machine can connect to the cluster, and run code in your name"
+        if not open_to_all:
+            problem = f"cryptography is missing: {danger}"
+            accepted = "pip install 'holdfast[cluster]', or --open"
+            raise InputError("cluster", "", problem, accepted) from None
         note(f"without cryptography {danger}")
-    return sealed
+        return None
+    made: Any = Security.temporary()
+    return made
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """Give a new temporary folder within a `with` block, and remove it at its end; remove first
+    those that killed runs have left."""
+    _sweep(Path(tempfile.gettempdir()))
+    with tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True) as name:
+        held = os.open(name, os.O_RDONLY)
+        try:
+            take(held)
+            yield Path(name)
+        finally:
+            os.close(held)
+
+
+def _sweep(place: Path) -> None:
+    """Remove from `place` the folders of killed runs: those of this user that are older than a day
+    and locked by no process."""
+    for path in place.glob(f"{PREFIX}*"):
+        with suppress(OSError):
+            # O_NOFOLLOW: in a shared folder another user could put a link in this place.
+            descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                about = os.fstat(descriptor)
+                old = time.time() - about.st_mtime > DAY
+                # The kernel releases a killed process's lock.
+                if old and about.st_uid == os.geteuid() and take(descriptor):
+                    shutil.rmtree(path, ignore_errors=True)
+            finally:
+                os.close(descriptor)
 
 
 def _check_files(count: int) -> None:

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-import orjson
 import psutil
 from attrs import define, field, frozen
 
@@ -28,11 +27,11 @@ from sims.audit.law import Law
 from sims.campaign.executors import safe_path
 from sims.errors import InputError
 from sims.live.holder import Advance
-from sims.live.live import LOOPBACK, check_sealed, opened
+from sims.live.live import LOOPBACK, live, opened, scratch, security_of
 from sims.live.processes import JOINING, LOOK, LOST, Processes, Seat
-from sims.live.reality import measure, write
-from sims.live.scratch import scratch
+from sims.live.reality import read, write
 from sims.log import LogFile
+from sims.log_writer import LogWriter
 from sims.scenario import Scenario
 
 KILLS = 6
@@ -73,12 +72,17 @@ class Kill:
     """Seconds after the start of the run."""
 
 
+def _kills(found: Sequence[Kill | dict[str, Any]]) -> Sequence[Kill]:
+    """Return kills, some of which were read from a file."""
+    return [it if isinstance(it, Kill) else Kill(**it) for it in found]
+
+
 @frozen
 class Trial:
     """One live run, the kills that happened in it, and what was found."""
 
     run: int
-    kills: Sequence[Kill]
+    kills: Sequence[Kill] = field(converter=_kills)
     seconds: float
     """Length of the run, by the wall clock."""
     downs: int
@@ -110,8 +114,8 @@ class Cluster:
     folder: Path
     settings: str
     """Dask's settings for its processes, with the certificates."""
-    scheduler: subprocess.Popen[bytes] = field(init=False)
-    nannies: list[subprocess.Popen[bytes]] = field(init=False, factory=list)
+    processes: list[psutil.Popen] = field(init=False, factory=list)
+    """The scheduler, then the Nannies, those that have been killed included."""
 
     @property
     def file(self) -> Path:
@@ -121,11 +125,10 @@ class Cluster:
     def start(self, size: int) -> None:
         """Start the scheduler and `size` workers. Raises InputError where the first does not
         come."""
-        where = "--scheduler-file", str(self.file)
-        self.scheduler = self._dask("scheduler", "--port", "0", "--no-show", *where)
+        self._start("scheduler", "--port", "0", "--no-show")
         begun = time.monotonic()
         while not self.file.exists():
-            if time.monotonic() - begun > JOINING or self.scheduler.poll() is not None:
+            if time.monotonic() - begun > JOINING or self.processes[0].poll() is not None:
                 problem = f"no scheduler has started within {JOINING} s"
                 raise InputError("cluster", "", problem, "a machine with less other work")
             time.sleep(LOOK)
@@ -134,51 +137,45 @@ class Cluster:
 
     def add(self) -> None:
         """Start one more worker."""
-        where = "--scheduler-file", str(self.file), "--local-directory", str(self.folder)
-        self.nannies.append(self._dask("worker", "--nthreads", "1", *where))
+        self._start("worker", "--nthreads", "1", "--local-directory", str(self.folder))
 
-    def _dask(self, *words: str) -> subprocess.Popen[bytes]:
-        command = (sys.executable, "-m", "dask", *words, "--host", LOOPBACK, "--no-dashboard")
+    def _start(self, *words: str) -> None:
+        where = "--host", LOOPBACK, "--no-dashboard", "--scheduler-file", str(self.file)
+        command = sys.executable, "-m", "dask", *words, *where
         env = os.environ | {"DASK_INTERNAL_INHERIT_CONFIG": self.settings}
-        quiet = subprocess.DEVNULL
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         with safe_path():
-            return subprocess.Popen(command, cwd=self.folder, env=env, stdout=quiet, stderr=quiet)
+            self.processes.append(psutil.Popen(command, cwd=self.folder, env=env, **quiet))
 
     def kill_nanny(self, seat: Seat) -> None:
         """Kill the Nanny of a worker's process, and start another worker."""
         parent = psutil.Process(seat.process).ppid()
-        (nanny,) = (it for it in self.nannies if it.pid == parent)
+        (nanny,) = (it for it in self.processes[1:] if it.pid == parent)
         nanny.kill()
-        nanny.wait()
-        self.nannies.remove(nanny)
         self.add()
 
     def close(self) -> None:
         """End all processes of the cluster that are left."""
-        for it in (*self.nannies, self.scheduler):
-            it.terminate()
-        begun = time.monotonic()
-        for it in (*self.nannies, self.scheduler):
-            # Without a scheduler a Nanny takes up to a minute to end.
-            try:
-                it.wait(max(0.0, begun + ENDING - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                it.kill()
-                it.wait()
+        for it in self.processes:
+            with suppress(psutil.NoSuchProcess):
+                it.terminate()
+        # Without a scheduler a Nanny takes up to a minute to end.
+        _, left = psutil.wait_procs(self.processes, ENDING)
+        for it in left:
+            it.kill()
+        psutil.wait_procs(left)
 
 
 @contextmanager
 def cluster_of(size: int, open_to_all: bool) -> Iterator[Cluster]:
     """Yield a cluster of this many workers on loopback, which ends with this block."""
     import dask
-    from distributed import Security
 
-    known: dict[str, Any] = {}
-    if check_sealed(open_to_all):
-        made: Any = Security.temporary()
+    known = {}
+    if (made := security_of(open_to_all)) is not None:
         pair = {"cert": made.tls_client_cert, "key": made.tls_client_key}
-        known = {"default-scheme": "tls", "tls.ca-file": made.tls_ca_file}
         roles = product(("client", "scheduler", "worker"), pair.items())
+        known = {"default-scheme": "tls", "tls.ca-file": made.tls_ca_file}
         known |= {f"tls.{role}.{part}": it for role, (part, it) in roles}
     known = {f"distributed.comm.{key}": value for key, value in known.items()}
     with scratch() as folder, dask.config.set(known):
@@ -206,78 +203,76 @@ def planned(scenario: Scenario, run: int, seconds: float) -> list[Kill]:
     return kills
 
 
-def trials(
-    scenario: Scenario,
-    advance: Advance,
-    most: int,
-    folder: Path,
-    where: Path,
-    open_to_all: bool,
-) -> Iterator[Trial]:
-    """Yield live runs until `most` kills have happened, after those that the results in `where`
-    tell of. The first run has none: it shows how long a run takes. `folder`: where the scenario's
-    files are."""
-    results = where / "trials.jsonl"
-    done = _read(results)
-    yield from done
-    size, due = scenario.full_platform.size, most - sum(len(it.kills) for it in done)
-    while due > 0:
-        traces = Traces()
-        with (
-            cluster_of(size, open_to_all) as cluster,
-            opened(size, advance, str(cluster.file), folder=folder) as processes,
-        ):
-            while True:
-                run = len(done)
-                seconds = LONGER * min((it.seconds for it in done if not it.lost), default=0)
-                kills = planned(scenario, run, seconds)[:due] if done else []
-                log = where / f"{run}.jsonl"
-                trial = _attempt(run, log, scenario, folder, processes, cluster, kills, seconds)
-                traces.look(cluster.folder)
-                done.append(trial)
-                write(done, results)
-                due -= len(trial.kills)
-                # A scheduler that is killed as the run ends takes the next one's cluster.
-                if due <= 0 or any(it.victim is Victim.SCHEDULER for it in trial.kills):
-                    break
-                yield trial
-        done[-1] = attrs.evolve(done[-1], left=traces.left())
-        write(done, results)
-        yield done[-1]
+@define(eq=False)
+class Monkey:
+    """Carries a scenario out again and again, and kills processes meanwhile."""
 
+    scenario: Scenario
+    advance: Advance
+    folder: Path
+    """Folder of the scenario's files."""
+    where: Path
+    """Folder for logs and results."""
+    open_to_all: bool
+    done: list[Trial] = field(init=False, factory=list)
 
-def _attempt(
-    run: int,
-    log: Path,
-    scenario: Scenario,
-    folder: Path,
-    processes: Processes,
-    cluster: Cluster,
-    kills: Sequence[Kill],
-    seconds: float,
-) -> Trial:
-    """Carry out live run number `run` with these kills, and judge it; `seconds`: its expected
-    length."""
-    happened: list[Kill] = []
-    beside = [processes.post(_carry_out(it, processes, cluster, happened)) for it in kills]
-    beside.append(processes.post(_limit(processes, seconds, log)))
-    lost, right, begun = False, True, time.monotonic()
-    try:
-        right = measure(scenario.name, scenario, scenario.seed, processes, folder, log).right
-    except InputError as error:
-        lost, right = True, error is LOST
-        if not any(it.victim is Victim.SCHEDULER for it in happened):
-            raise
-    finally:
-        for it in beside:
-            it.cancel()
-    # A run whose scheduler dies before it begins has no log.
-    records = list(LogFile(log)) if log.exists() or not lost else []
-    events = [it.event for it in records if isinstance(it.event, WorkerChanged)]
-    down = sum(it.state is WorkerState.DOWN for it in events)
-    # A log that ends early breaks one law, that of its end.
-    broken = [it for it in audit(iter(records)) if not (lost and it.law is Law.FRAME)]
-    return Trial(run, happened, time.monotonic() - begun, down, lost, right, not broken)
+    def trials(self, most: int) -> Iterator[Trial]:
+        """Yield live runs until `most` kills have happened, after those that earlier results tell
+        of. The first run has none: it shows how long a run takes."""
+        results, done = self.where / "trials.jsonl", self.done
+        if results.exists():
+            done += read(Trial, results)
+        yield from done
+        size = self.scenario.full_platform.size
+        while (due := most - sum(len(it.kills) for it in done)) > 0:
+            traces = Traces()
+            with (
+                cluster_of(size, self.open_to_all) as cluster,
+                opened(size, self.advance, str(cluster.file), folder=self.folder) as processes,
+            ):
+                while True:
+                    trial = self._attempt(processes, cluster, due)
+                    traces.look(cluster.folder)
+                    done.append(trial)
+                    write(done, results)
+                    due -= len(trial.kills)
+                    # A scheduler that is killed as the run ends takes the next one's cluster.
+                    if due <= 0 or any(it.victim is Victim.SCHEDULER for it in trial.kills):
+                        break
+                    yield trial
+            done[-1] = attrs.evolve(done[-1], left=traces.left())
+            write(done, results)
+            yield done[-1]
+
+    def _attempt(self, processes: Processes, cluster: Cluster, most: int) -> Trial:
+        """Carry out the next live run with at most so many kills, and judge it."""
+        run = len(self.done)
+        log = self.where / f"{run}.jsonl"
+        seconds = LONGER * min((it.seconds for it in self.done if not it.lost), default=0)
+        kills = planned(self.scenario, run, seconds)[:most] if run else []
+        happened: list[Kill] = []
+        beside = [processes.post(_carry_out(it, processes, cluster, happened)) for it in kills]
+        beside.append(processes.post(_limit(processes, LIMIT + 20 * seconds, log)))
+        lost, right, begun = False, True, time.monotonic()
+        try:
+            with LogWriter(log) as writer:
+                ended = live(self.scenario, processes, self.folder, [writer])
+            right = all(ended.answers.values())
+        except InputError as error:
+            lost, right = True, error is LOST
+            if not any(it.victim is Victim.SCHEDULER for it in happened):
+                raise
+        finally:
+            for it in beside:
+                it.cancel()
+        seconds = time.monotonic() - begun
+        # A run whose scheduler dies before it begins has no log.
+        records = list(LogFile(log)) if log.exists() or not lost else []
+        changes = (it.event for it in records if isinstance(it.event, WorkerChanged))
+        down = sum(it.state is WorkerState.DOWN for it in changes)
+        # A log that ends early breaks one law, that of its end.
+        broken = [it for it in audit(iter(records)) if not (lost and it.law is Law.FRAME)]
+        return Trial(run, happened, seconds, down, lost, right, not broken)
 
 
 async def _carry_out(
@@ -291,16 +286,19 @@ async def _carry_out(
     elif kill.victim is Victim.NANNY:
         cluster.kill_nanny(seat)
     else:
-        cluster.scheduler.kill()
+        cluster.processes[0].kill()
     happened.append(kill)
 
 
 async def _limit(processes: Processes, seconds: float, log: Path) -> None:
-    """End a live run that has hung for much longer than its expected `seconds`."""
-    await asyncio.sleep(LIMIT + 20 * seconds)
-    if processes.failed is not None:
-        accepted = "one that ends, on a machine with less other work"
-        processes.failed(InputError(str(log), "", "the run does not end", accepted))
+    """End a live run that goes on for longer than these seconds: it hangs."""
+    await asyncio.sleep(seconds)
+    accepted = "one that ends, on a machine with less other work"
+    processes.failed(InputError(str(log), "", "the run does not end", accepted))
+
+
+def _children() -> set[psutil.Process]:
+    return set(psutil.Process().children(recursive=True))
 
 
 @define(eq=False)
@@ -308,7 +306,7 @@ class Traces:
     """Remembers the folder, the processes and the shared files in memory (such as semaphores) of a
     cluster, to look afterwards whether the cluster has left any of them behind."""
 
-    others: set[psutil.Process] = field(init=False, factory=lambda: set(_children()))
+    others: set[psutil.Process] = field(init=False, factory=_children)
     """Processes of this command that are there before the cluster."""
     processes: set[psutil.Process] = field(init=False, factory=set)
     files: set[Path] = field(init=False, factory=set)
@@ -317,7 +315,7 @@ class Traces:
         """Note the cluster's folder, its processes that run now, and the files in memory that they
         share."""
         self.files.add(folder)
-        for it in set(_children()) - self.others:
+        for it in _children() - self.others:
             self.processes.add(it)
             with suppress(psutil.Error):
                 mapped = (Path(it.path) for it in it.memory_maps())
@@ -326,22 +324,5 @@ class Traces:
     def left(self) -> list[str]:
         """Return the names of the processes, files and folders that the cluster has left behind;
         processes get some seconds to end first."""
-        begun = time.monotonic()
-        while (found := self._found()) and time.monotonic() - begun < JOINING:
-            time.sleep(LOOK)
-        return found
-
-    def _found(self) -> list[str]:
-        alive = self.processes.intersection(_children())
+        _, alive = psutil.wait_procs(self.processes, JOINING)
         return sorted([*map(str, alive), *(str(it) for it in self.files if it.exists())])
-
-
-def _children() -> list[psutil.Process]:
-    found: list[psutil.Process] = psutil.Process().children(recursive=True)
-    return found
-
-
-def _read(results: Path) -> list[Trial]:
-    lines = results.read_bytes().splitlines() if results.exists() else []
-    found = (orjson.loads(it) for it in lines)
-    return [Trial(**{**it, "kills": [Kill(**kill) for kill in it["kills"]]}) for it in found]

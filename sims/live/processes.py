@@ -11,6 +11,7 @@ import os
 import signal
 import time
 from asyncio import FIRST_COMPLETED
+from collections import defaultdict
 from collections.abc import Callable, Coroutine
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
@@ -70,8 +71,9 @@ class Seat:
     """Actor in the present process, a proxy of `Holder`."""
     process: int = 0
     """Id of the present process."""
-    generation: int = 0
-    """Number of processes that have died in this seat."""
+    held: defaultdict[str, set[int]] = field(factory=lambda: defaultdict(set))
+    """Maps labels to the chains whose data, or whose states in the run of that name, the present
+    process has received."""
     ready: asyncio.Event = field(factory=asyncio.Event)
     """Set while a process with an actor is present."""
     stopped: bool = False
@@ -81,12 +83,15 @@ class Seat:
     kills the worker, then finds it dead already."""
 
 
+def _ignore(_: object) -> None:
+    """Take no note of what processes do while no run is under way."""
+
+
 @define(eq=False)
 class Processes:
     """The processes of all workers.
 
-    All state belongs to the loop of the Dask client; `post` and `kill` may be called from any
-    thread.
+    All state belongs to the loop of the Dask client; `post` may be called from any thread.
     """
 
     client: Any
@@ -97,12 +102,12 @@ class Processes:
     packed: Packed
     """The function, packed with the user's modules that it needs."""
     seats: dict[int, Seat] = field(factory=dict)
-    lost: Callable[[int], None] | None = None
+    lost: Callable[[int], object] = _ignore
     """Function that is called with the number of each worker whose process died without a command
     of this run."""
-    noticed: Callable[[int], None] | None = None
+    noticed: Callable[[int], object] = _ignore
     """Function that is called with the number of each worker whose process was told to end."""
-    failed: Callable[[BaseException], None] | None = None
+    failed: Callable[[BaseException], object] = _ignore
     """Function that is called with an error that ends the run, such as a lost scheduler."""
     starts: list[float] = field(factory=list)
     """Seconds that each fresh process took to start."""
@@ -126,7 +131,8 @@ class Processes:
     async def occupy(self, count: int | None) -> None:
         """Take the first `count` workers of the cluster, or all, and place an actor in each.
 
-        Raises InputError if the cluster has fewer workers after COMING seconds.
+        Raises InputError if the cluster has fewer workers after COMING seconds, and unless all of
+        them answer within JOINING seconds.
         """
         begun = time.monotonic()
         least = 1 if count is None else count
@@ -138,7 +144,14 @@ class Processes:
             raise InputError("cluster", "--scheduler", problem, f"one of {least} or more")
         for number, identity in enumerate(found[:count]):
             self.seats[number] = Seat(number, identity)
-        await asyncio.gather(*(self._renew(seat) for seat in self.seats.values()))
+        try:
+            async with asyncio.timeout(JOINING):
+                await asyncio.gather(*map(self._renew, self.seats.values()))
+        except TimeoutError:
+            last = self.trouble
+            why = f": {type(last).__name__}: {last}" if last else ""
+            problem = f"not all workers answered within {JOINING} s{why}"
+            raise InputError("cluster", "", problem, "workers with the same Holdfast") from None
         self._spawn(self._watch())
 
     async def _present(self) -> dict[str, str]:
@@ -161,7 +174,7 @@ class Processes:
             await asyncio.sleep(LOOK if seat.address else 0)
             present = await self._present()
             taken = {it.identity for it in self.seats.values()}
-            if seat.identity not in present and not self.own:  # another worker may have come
+            if seat.identity not in present:  # another worker may have come
                 seat.identity = next((it for it in present if it not in taken), seat.identity)
             address = present.get(seat.identity)
             if address is None or address == seat.address:
@@ -174,13 +187,12 @@ class Processes:
         self.starts.append(time.monotonic() - begun)
 
     async def _seat(self, seat: Seat, address: str) -> None:
-        where = {"workers": [address], "pure": False}
         if not self.own and seat.address:  # it has just replaced another one
             await asyncio.sleep(SETTLING)
         # Otherwise the actor would be called through the client that was opened last, whichever.
         with self.client.as_current():
             seat.holder = await self.client.submit(
-                *(Holder, self.packed, self.own), actor=True, **where
+                *(Holder, self.packed, self.own), actor=True, workers=[address], pure=False
             )
         seat.process = await seat.holder.pid()
         seat.address, seat.missed = address, False
@@ -192,7 +204,7 @@ class Processes:
     async def _listen(self, number: int, holder: Any) -> None:
         """Wait until the worker's process is told to end (SIGTERM), and report that."""
         with suppress(OSError, RuntimeError):  # it died without a notice
-            if await holder.told_to_end() and self.noticed is not None:
+            if await holder.told_to_end():
                 self.noticed(number)
 
     async def _watch(self) -> None:
@@ -211,11 +223,10 @@ class Processes:
 
     def _report_lost(self, seat: Seat) -> None:
         seat.missed = True
-        if self.lost is not None:
-            self.lost(seat.number)
+        self.lost(seat.number)
 
     def _await_replacement(self, seat: Seat) -> None:
-        seat.generation += 1
+        seat.held = defaultdict(set)
         seat.ready.clear()
         self._spawn(self._renew(seat))
 
@@ -230,7 +241,7 @@ class Processes:
     def _done(self, task: asyncio.Future[None]) -> None:
         self._tasks.discard(task)
         error = None if task.cancelled() else task.exception()
-        if error is not None and self.failed is not None:
+        if error is not None:
             # Whatever a lost scheduler makes fail first, its loss is what the user hears of; the
             # client itself may learn of it later.
             lost = isinstance(error, OSError) or self.client.status != "running"
@@ -240,12 +251,12 @@ class Processes:
         """Wait until the worker has a process, and return its seat. Raises Gone where none
         comes."""
         seat = self.seats[number]
-        with suppress(TimeoutError):
+        try:
             async with asyncio.timeout(None if self.own else ABSENT):
                 await seat.ready.wait()
-        if not seat.ready.is_set():
+        except TimeoutError:
             self._report_lost(seat)
-            raise Gone(number)
+            raise Gone(number) from None
         return seat
 
     async def peer(self, number: int) -> Peer:
@@ -258,12 +269,12 @@ class Processes:
         """Call a method of the worker's actor, as soon as there is one, and return its result.
         Raises Gone if its process dies meanwhile."""
         seat = await self.present(number)
-        generation = seat.generation
+        holder = seat.holder
         try:
-            answer, seconds = await seat.holder.do(method, *arguments)
+            answer, seconds = await holder.do(method, *arguments)
         except (OSError, RuntimeError) as error:
             # Several calls can fail with one process: only the first of them reports its death.
-            if seat.generation == generation:
+            if seat.ready.is_set() and seat.holder is holder:
                 self._miss(seat)
             raise Gone(number) from error
         busy = BUSY.get()
@@ -277,48 +288,45 @@ class Processes:
         Raises InputError, and kills the process, when it does not answer for too long.
         """
         task = asyncio.ensure_future(work)
+        pulse = asyncio.ensure_future(self._pulse(number, job))
         try:
-            while not (await asyncio.wait({task}, timeout=min(QUIET, self.patience or QUIET)))[0]:
-                await self._answer(number, job, task)
+            await asyncio.wait({task, pulse}, return_when=FIRST_COMPLETED)
+            if pulse.done():
+                await asyncio.wait({task}, timeout=SETTLING)  # until the process is dead
+                await pulse
             return await task
         finally:
             task.cancel()
+            pulse.cancel()
 
-    async def _answer(self, number: int, job: str, task: asyncio.Task[T]) -> None:
-        """Wait until the process answers, or the task is done."""
-
-        async def ask() -> None:
-            with suppress(Gone):
-                await self.call(number, "pid")
-
-        begun, answer = time.monotonic(), asyncio.ensure_future(ask())
-        either: set[asyncio.Future[Any]] = {answer, task}
-        half = (self.patience or max(SILENT, TIMES * self.longest)) / 2
-
-        async def silent() -> bool:
-            return not (await asyncio.wait(either, timeout=half, return_when=FIRST_COMPLETED))[0]
-
-        try:
-            problem = f"{job}: worker {number} has not answered for"
-            if await silent():
-                note(f"{problem} {half:g} s; it is killed after {2 * half:g} s (live.patience)")
-                if await silent():
-                    self.lost = None  # this death ends the run, which need not go on elsewhere
-                    await self.murder(number)
-                    await asyncio.wait({task}, timeout=SETTLING)
-                    accepted = "more seconds, or a function whose steps end"
-                    raise unfit("live.patience", f"{problem} {2 * half:g} s", accepted)
-        finally:
-            answer.cancel()
-        self.longest = max(self.longest, time.monotonic() - begun)
+    async def _pulse(self, number: int, job: str) -> None:
+        """Ask a worker's process again and again whether it answers. Raises InputError, and kills
+        the process, when it does not for too long."""
+        problem = f"{job}: worker {number} has not answered for"
+        BUSY.set(None)  # the process answers while it is busy with the work itself
+        while True:
+            await asyncio.sleep(min(QUIET, self.patience or QUIET))
+            begun, limit = time.monotonic(), self.patience or max(SILENT, TIMES * self.longest)
+            about = f"{problem} {limit / 2:g} s; it is killed after {limit:g} s (live.patience)"
+            warning = asyncio.get_running_loop().call_later(limit / 2, note, about)
+            try:
+                async with asyncio.timeout(limit):
+                    with suppress(Gone):
+                        await self.call(number, "pid")
+            except TimeoutError:
+                self.lost = _ignore  # this death ends the run, which need not go on elsewhere
+                await self.murder(number)
+                accepted = "more seconds, or a function whose steps end"
+                raise unfit("live.patience", f"{problem} {limit:g} s", accepted) from None
+            finally:
+                warning.cancel()
+            self.longest = max(self.longest, time.monotonic() - begun)
 
     # --- failures and reclaims --------------------------------------------------------------------
 
-    def kill(self, number: int) -> None:
+    async def kill(self, number: int) -> None:
         """Kill the process of a worker that goes DOWN."""
-        self.post(self._kill(self.seats[number]))
-
-    async def _kill(self, seat: Seat) -> None:
+        seat = self.seats[number]
         if seat.missed or not seat.ready.is_set():
             # The process is dead already, or has no state yet that it could lose.
             seat.missed = False
@@ -362,7 +370,7 @@ class Processes:
 
     async def clear(self) -> None:
         """Continue all stopped processes, and report no more deaths to the run that has ended."""
-        self.lost = self.noticed = self.failed = None
+        self.lost = self.noticed = self.failed = _ignore
         for seat in self.seats.values():
             await self.stop(seat.number, False)
 
@@ -371,18 +379,14 @@ class Processes:
         await self.clear()
         self._left = True
         if not self.own:  # where it goes on, SIGTERM ends a process at once again
-            present = [it.holder for it in self.seats.values() if it.ready.is_set()]
+            present = (it.number for it in self.seats.values() if it.ready.is_set())
+            calls = (self.call(it, "dismiss") for it in present)
             with suppress(TimeoutError):
                 async with asyncio.timeout(COMING):
-                    await asyncio.gather(*(_dismissed(it) for it in present))
+                    await asyncio.gather(*calls, return_exceptions=True)
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-
-
-async def _dismissed(holder: Any) -> None:
-    with suppress(OSError, RuntimeError):
-        await holder.dismiss()
 
 
 def _settled(cluster: Any) -> dict[str, str]:
@@ -409,7 +413,7 @@ async def trial(processes: Processes, state: bytes, steps: int) -> tuple[State, 
         for worker in processes.seats:
             task = asyncio.ensure_future(tried(processes, worker, state, steps))
             # A call to a process that has died need not end by itself.
-            processes.lost = lambda _, it=task: it.cancel()
+            processes.lost = task.cancel
             with suppress(Gone, asyncio.CancelledError):
                 return await task
 
@@ -424,13 +428,13 @@ async def tried(
     """
     call, name, clock = processes.call, "trial", time.monotonic
     await call(worker, "load", name, {0: (0, state)})
-    done, order, step = 0, 0, 0.0
+    done, step = 0, 0.0
     while done < steps and step * done < LONG_ENOUGH:
-        more = min(max(1, done), steps - done)
-        order, begun = order + 1, clock()
-        first = call(worker, "compute", name, order, [0], done + more, 0.0, {}, "", "", False)
+        reach, begun = min(max(1, 2 * done), steps), clock()
+        # Instructions are numbered by the steps that they lead to.
+        first = call(worker, "compute", name, reach, [0], reach, 0.0, "", "", False)
         await processes.heard(worker, "J1", first)
-        done, step = done + more, (clock() - begun) / more
+        done, step = reach, (clock() - begun) / (reach - done)
     begun = clock()
     states = await call(worker, "states", name)
     cost = clock() - begun

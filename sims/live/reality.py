@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from functools import partial
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
+from typing import TypeVar
 
 import attrs
 import numpy as np
@@ -16,13 +16,13 @@ import orjson
 from attrs import frozen
 
 from actors.events import CheckpointTaken
-from actors.runtime import Record, stream
+from actors.runtime import Record
 from sims.audit.audit import audit
 from sims.campaign.cells import seeded
 from sims.intervals import LEVEL, Estimate, mean_of
 from sims.ledger import Use
 from sims.ledger.accountant import account
-from sims.live.calibration import Costs, calibrated
+from sims.live.calibration import Costs, calibrated, drawn
 from sims.live.live import live
 from sims.live.processes import Processes
 from sims.log_writer import LogWriter
@@ -30,6 +30,8 @@ from sims.scenario import Scenario
 from sims.telling import counted
 from sims.world import run
 from sims.writing import replacing
+
+T = TypeVar("T")
 
 DRAWS = 40
 """Number of draws of the costs for the interval of a prediction."""
@@ -55,6 +57,10 @@ class Outcome:
     draw: int = 0
     """Number of the draw of the costs that it was predicted with; 0: their means."""
 
+    def figure(self, name: str) -> float:
+        """Return the makespan, the number of checkpoints, or the processor-time of a use."""
+        return {"makespan": self.makespan, "checkpoints": self.checkpoints, **self.uses}[name]
+
 
 def predict(
     variants: Mapping[str, Scenario], costs: Costs, seeds: Sequence[int], folder: Path
@@ -63,27 +69,26 @@ def predict(
     drawn about them; return the outcomes of all runs."""
     found = []
     for draw in range(DRAWS + 1):
-        drawn = costs.drawn(stream(draw, "costs")) if draw else costs
         for name, scenario in variants.items():
-            expected = calibrated(scenario, drawn)
-            found += [simulate(name, expected, seed, folder, draw) for seed in seeds]
+            expected = calibrated(scenario, drawn(costs, draw))
+            seeding = (seeded(expected, it) for it in seeds)
+            found += [simulate(name, it, folder, draw) for it in seeding]
     return found
 
 
-def simulate(variant: str, scenario: Scenario, seed: int, folder: Path, draw: int = 0) -> Outcome:
-    """Simulate a scenario with this seed, under the conditions of a live run; return its outcome.
+def simulate(variant: str, scenario: Scenario, folder: Path, draw: int = 0) -> Outcome:
+    """Simulate a scenario under the conditions of a live run; return its outcome.
 
     `draw` is the number of the draw from which the scenario's costs come; 0: they are the means.
     """
     records: list[Record] = []
-    run(seeded(scenario, seed), [records.append], folder)
-    return _outcome(variant, scenario, seed, records, draw)
+    run(scenario, [records.append], folder)
+    return _outcome(variant, scenario, records, draw)
 
 
 def measure(
     variant: str,
     scenario: Scenario,
-    seed: int,
     processes: Processes,
     folder: Path,
     log: Path | None = None,
@@ -92,22 +97,20 @@ def measure(
     records: list[Record] = []
     with ExitStack() as opened:
         writers = [opened.enter_context(LogWriter(log))] if log else []
-        lived = live(seeded(scenario, seed), processes, folder, [records.append, *writers])
+        lived = live(scenario, processes, folder, [records.append, *writers])
     return attrs.evolve(
-        _outcome(variant, scenario, seed, records),
+        _outcome(variant, scenario, records),
         right=all(lived.answers.values()),
         sound=not list(audit(iter(records))),
         missed=lived.missed,
     )
 
 
-def _outcome(
-    variant: str, scenario: Scenario, seed: int, records: list[Record], draw: int = 0
-) -> Outcome:
+def _outcome(variant: str, scenario: Scenario, records: list[Record], draw: int = 0) -> Outcome:
     ledger = account(records, scenario.full_platform.size)
     uses = {use.value: float(amount) for use, amount in ledger.total.items()}
     saved = sum(isinstance(it.event, CheckpointTaken) for it in records)
-    return Outcome(variant, seed, ledger.end, uses, checkpoints=saved, draw=draw)
+    return Outcome(variant, scenario.seed, ledger.end, uses, checkpoints=saved, draw=draw)
 
 
 @frozen
@@ -135,39 +138,13 @@ class Comparison:
         predicted, measured = self._of(variant)
         return [it.makespan for it in predicted], [it.makespan for it in measured]
 
-    def prediction(self, variant: str, value: Callable[[Outcome], float]) -> Estimate:
-        """Return the predicted mean of a value over the seeds, with the interval in which 95 % of
-        such means lie under drawn costs."""
-        draws = defaultdict[int, list[float]](list)
-        for it in self.predicted:
-            if it.variant == variant:
-                draws[it.draw].append(value(it))
-        means = [fmean(draws[draw]) for draw in sorted(draws)]
-        low, high = np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-        return Estimate(means[0], float(low), float(high), len(means))
-
     def uses(self, variant: str) -> Iterator[tuple[str, float, Estimate]]:
         """Yield, for each use of processor-time that occurs, (its name, its mean in simulation, the
         estimate from live runs)."""
-        predicted, measured = self._of(variant)
         for use in (it.value for it in Use):
-            theirs, ours = [it.uses[use] for it in predicted], [it.uses[use] for it in measured]
+            theirs, ours = ([it.uses[use] for it in them] for them in self._of(variant))
             if any(theirs) or any(ours):
                 yield use, fmean(theirs), mean_of(ours, LEVEL)
-
-    def ranks(self) -> tuple[list[str], list[str], list[tuple[str, str, bool]]]:
-        """Return the variants in the order of their predicted mean makespans and in that of the
-        measured ones, and (variant, variant, whether the prediction ranks them alike) for each pair
-        whose measured intervals do not overlap."""
-        predicted = {it: mean_of(self.makespans(it)[0], LEVEL) for it in self.variants}
-        measured = {it: mean_of(self.makespans(it)[1], LEVEL) for it in self.variants}
-        apart = [
-            (a, b, (predicted[a].mean < predicted[b].mean) == (measured[a].mean < measured[b].mean))
-            for a, b in combinations(self.variants, 2)
-            if measured[a].high < measured[b].low or measured[b].high < measured[a].low
-        ]
-        before, after = (sorted(by, key=lambda it: by[it].mean) for by in (predicted, measured))
-        return before, after, apart
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of text that report the comparison."""
@@ -176,39 +153,55 @@ class Comparison:
         yield f"  {sum(it.sound for it in runs)} with logs that pass the audit"
         for variant in self.variants:
             yield f"{variant}: predicted (95 % of drawn costs), measured (95 %), error"
-            measured = self._of(variant)[1]
-            yield self._line(variant, f"makespan, {self.unit}", lambda it: it.makespan)
-            yield self._line(variant, "checkpoints", lambda it: it.checkpoints)
+            predicted, measured = self._of(variant)
+            yield self._line(variant, "makespan", f"makespan, {self.unit}")
+            yield self._line(variant, "checkpoints", "checkpoints")
             whole = fmean(sum(it.uses.values()) for it in measured)
             for use, _, _ in self.uses(variant):
-                yield self._line(variant, use, partial(_use, use), whole)
-            for theirs, ours in zip(*self._of(variant), strict=True):
+                yield self._line(variant, use, use, whole)
+            for theirs, ours in zip(predicted, measured, strict=True):
                 died = counted(ours.missed, "process", "processes")
                 words = f"  seed {ours.seed}: {theirs.makespan:.4g}, {ours.makespan:.4g}"
                 yield f"{words}" + (f"; {died} died by no command of ours" if ours.missed else "")
         if len(self.variants) > 1:
-            before, after, apart = self.ranks()
-            yield f"predicted order: {', '.join(before)}"
-            yield f"measured order:  {', '.join(after)}"
-            alike = sum(same for *_, same in apart)
-            yield f"pairs whose measured intervals do not overlap: {alike} of {len(apart)} alike"
+            yield from self._ranks()
 
-    def _line(
-        self, variant: str, name: str, value: Callable[[Outcome], float], whole: float | None = None
-    ) -> str:
-        """Return a line with both means and the error: a part of the predicted mean, or of the
-        platform's whole processor-time, `whole`."""
-        theirs = self.prediction(variant, value)
-        ours = mean_of([value(it) for it in self._of(variant)[1]], LEVEL)
-        of = whole or theirs.mean
-        error = f"{(ours.mean - theirs.mean) / of:+.1%}" if of else "-"
+    def _line(self, variant: str, figure: str, name: str, whole: float | None = None) -> str:
+        """Return a line with both means of a figure and the error: a part of the predicted mean, or
+        of the platform's whole processor-time, `whole`.
+
+        The prediction's interval holds 95 % of the means under drawn costs.
+        """
+        draws = defaultdict[int, list[float]](list)
+        for it in self.predicted:
+            if it.variant == variant:
+                draws[it.draw].append(it.figure(figure))
+        means = [fmean(draws[draw]) for draw in sorted(draws)]
+        between = np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+        ours = mean_of([it.figure(figure) for it in self._of(variant)[1]], LEVEL)
+        of = whole or means[0]
+        error = f"{(ours.mean - means[0]) / of:+.1%}" if of else "-"
         error += " of all time" if whole else ""
-        texts = (f"{it.mean:.4g} [{it.low:.4g}, {it.high:.4g}]" for it in (theirs, ours))
+        rows = (means[0], *between), (ours.mean, ours.low, ours.high)
+        texts = (f"{mean:.4g} [{low:.4g}, {high:.4g}]" for mean, low, high in rows)
         return f"  {name:<14} {next(texts):>28} {next(texts):>28}  {error}"
 
-
-def _use(name: str, outcome: Outcome) -> float:
-    return outcome.uses[name]
+    def _ranks(self) -> Iterator[str]:
+        """Yield the lines that compare the orders of the variants by their mean makespans, and the
+        pairs whose measured intervals do not overlap."""
+        pairs = {it: self.makespans(it) for it in self.variants}
+        predicted = {it: fmean(theirs) for it, (theirs, _) in pairs.items()}
+        measured = {it: mean_of(ours, LEVEL) for it, (_, ours) in pairs.items()}
+        order = sorted(measured, key=lambda it: measured[it].mean)
+        yield f"predicted order: {', '.join(sorted(predicted, key=lambda it: predicted[it]))}"
+        yield f"measured order:  {', '.join(order)}"
+        apart = [
+            predicted[a] < predicted[b]
+            for a, b in combinations(order, 2)
+            if measured[a].high < measured[b].low
+        ]
+        both = f"{sum(apart)} of {len(apart)} alike"
+        yield f"pairs whose measured intervals do not overlap: {both}"
 
 
 def write(results: Sequence[attrs.AttrsInstance], path: Path) -> None:
@@ -217,6 +210,6 @@ def write(results: Sequence[attrs.AttrsInstance], path: Path) -> None:
         new.write_bytes(b"".join(orjson.dumps(attrs.asdict(it)) + b"\n" for it in results))
 
 
-def read(path: Path) -> list[Outcome]:
-    """Return the outcomes that `write` has written to this file."""
-    return [Outcome(**orjson.loads(line)) for line in path.read_bytes().splitlines()]
+def read(kind: type[T], path: Path) -> list[T]:
+    """Return the results of this kind that `write` has written to a file."""
+    return [kind(**orjson.loads(line)) for line in path.read_bytes().splitlines()]

@@ -15,9 +15,10 @@ from sims.live import calibration, processes
 from sims.live.activities import Activities
 from sims.live.calibration import (
     FAILURES,
-    Costs,
     Lengths,
     calibrated,
+    costs_of,
+    drawn,
     predictable,
     rehearse,
     rehearsed,
@@ -59,7 +60,7 @@ def test_a_calibrated_scenario_counts_steps_and_parts_in_measured_time() -> None
         job={"kind": "rigid", "jobs": [{"processors": 1, "time": 60}, own]},
         master={"channels": 1, "program": 1, "data": 2, "image": 1},
     )
-    costs = Costs((0.5, 0.0), {"cost": (0.25, 0.0), "program": (3.0, 0.0)})
+    costs = {"step": 0.5, "cost": 0.25, "program": 3.0}
     found = calibrated(given, costs)
     first, second = found.job.jobs
     assert (first.time, second.time) == (30, 5)  # type: ignore[union-attr]
@@ -78,8 +79,7 @@ def test_a_calibrated_scenario_sends_the_same_bytes_live() -> None:
         master={"channels": 1, "program": 2, "data": 3, "image": 1},
         live={"bandwidth": 10, "scale": 0.1},
     )
-    measured = {"program": (0.5, 0.0), "image": (4.0, 0.0)}
-    found = calibrated(given, Costs((0.5, 0.0), measured))
+    found = calibrated(given, {"step": 0.5, "program": 0.5, "image": 4.0})
     assert found.live.rates == (40.0, 10.0, 2.5)
     for kind, before, after in (
         (TransferKind.PROGRAM, 2, 0.5),
@@ -99,7 +99,7 @@ def sent(about: LiveSection, kind: TransferKind, time: float) -> list[int]:
 
     nothing: Any = None
     activities = Activities(Silent(nothing, True, hashed, nothing), "", about)
-    activities.carrier = Carrier(activities.processes, about, nothing)
+    activities.carrier = Carrier(activities.processes, about, nothing, 1, 1.0)
     event = TransferStarted(0, "J1", 0, kind, time)
     asyncio.run(activities._pass_bytes(event, time))
     return sizes
@@ -108,19 +108,21 @@ def sent(about: LiveSection, kind: TransferKind, time: float) -> list[int]:
 def test_costs_are_means_with_the_errors_of_these_means() -> None:
     """Parts of 10 and 30 steps took 5 and 18: 23 for 40 steps; 0.5 and 0.6 a step differ by 0.1,
     of which the mean's standard error is half."""
-    lengths = Lengths([(5.0, 10.0), (18.0, 30.0)])
-    lengths.others["cost"] += [1.0, 2.0, 3.0]
-    costs = Costs.of(lengths)
-    assert costs.step == pytest.approx((23 / 40, 0.05))
-    assert costs.others["cost"] == pytest.approx((2.0, 1 / np.sqrt(3)))
-    drawn = [costs.drawn(np.random.default_rng(k)).step[0] for k in range(2000)]
-    assert np.mean(drawn) == pytest.approx(costs.step[0], rel=0.01)
-    assert np.std(drawn) == pytest.approx(costs.step[1], rel=0.1)
+    lengths = Lengths()
+    lengths.parts["step"] += [(5.0, 10.0), (18.0, 30.0)]
+    lengths.parts["cost"] += [(1.0, 1.0), (2.0, 1.0), (3.0, 1.0)]
+    costs = costs_of(lengths)
+    assert costs["step"] == pytest.approx((23 / 40, 0.05))
+    assert costs["cost"] == pytest.approx((2.0, 1 / np.sqrt(3)))
+    assert drawn(costs, 0) == {key: mean for key, (mean, _) in costs.items()}
+    found = [drawn(costs, k)["step"] for k in range(1, 2001)]
+    assert np.mean(found) == pytest.approx(costs["step"][0], rel=0.01)
+    assert np.std(found) == pytest.approx(costs["step"][1], rel=0.1)
 
 
 def test_a_rehearsal_without_a_computed_part_is_refused() -> None:
     with pytest.raises(InputError, match="no run of the rehearsal computed"):
-        Costs.of(Lengths())
+        costs_of(Lengths())
 
 
 def test_a_rehearsal_is_short_and_fails_one_worker_after_the_other() -> None:
@@ -167,7 +169,7 @@ def test_a_run_of_a_name_that_was_forgotten_computes_anew() -> None:
         for _ in range(2):
             await holder.load("trial", {0: (0, dumps(b""))})
             for order, target in ((1, 1), (2, 3)):
-                about = "trial", order, [0], target, 0.0, {}, "", "", True
+                about = "trial", order, [0], target, 0.0, "", "", True
                 done.append((await holder.compute(*about))[0][0])
             await holder.forget("trial", ())
 
@@ -235,19 +237,19 @@ def test_a_simulation_with_measured_costs_predicts_live_runs(
     monkeypatch.setattr(calibration, "FAILURES", failures)
     few = {"kind": "rigid", "jobs": [{"processors": processors, "time": 90}] * 2}
     faults = {"mtbf": 20 if failures else 2000, "downtime": 1}
-    it = predictable(tasks(job=few, protection=protection, faults=faults), own=False)
+    it = predictable(tasks(seed=1, job=few, protection=protection, faults=faults), own=False)
     step, lines = at_work.post(survey(at_work)).result()
     assert any(line.startswith("  2 at once") for line in lines)
     log = tmp_path / "rehearsal.jsonl"
-    costs = Costs.of(rehearse(it, step, at_work, Path(), log))
+    costs = costs_of(rehearse(it, step, at_work, Path(), log))
     events = [record.event for record in LogFile(log)]
     assert any(isinstance(it, PartMeasured) for it in events)
     recovers = [isinstance(it, StageStarted) and it.stage is Stage.RECOVERING for it in events]
     # Whether a failure of the rehearsal comes after a checkpoint depends on the machine's speed.
-    assert costs.others.keys() - {"recovery"} == {"cost"} | measured_too
-    assert any(recovers) or "recovery" not in costs.others
+    assert costs.keys() - {"recovery"} == {"step", "cost"} | measured_too
+    assert any(recovers) or "recovery" not in costs
     predicted = predict({"EASY": it}, costs, [1], tmp_path)
-    measured = [measure("EASY", calibrated(it, costs), 1, at_work, tmp_path)]
+    measured = [measure("EASY", calibrated(it, drawn(costs, 0)), at_work, tmp_path)]
     assert measured[0].checkpoints >= 14
     assert all(it.right and it.sound for it in measured)
     compared = Comparison(predicted, measured, "s")

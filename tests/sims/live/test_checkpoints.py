@@ -18,7 +18,7 @@ from sims.live import live as live_runs
 from sims.live.carrier import Carrier
 from sims.live.holder import Holder, Peer, hashed
 from sims.live.live import LiveResult, live, playable
-from sims.live.processes import Gone, Processes, Seat
+from sims.live.processes import BUSY, Gone, Processes, Seat
 from sims.packing import pack
 from sims.scenario import LiveSection
 from tests.sims.live.worlds import BUDDIES, FREE, RIGID, scenario
@@ -47,9 +47,9 @@ class Here(Processes):
 
     async def call(self, number: int, method: str, *arguments: Any) -> Any:
         seat = self.seats[number]
-        generation = seat.generation
-        answer, _ = await seat.holder.do(method, *arguments)
-        if seat.generation != generation:
+        holder = seat.holder
+        answer, _ = await holder.do(method, *arguments)
+        if seat.holder is not holder:
             raise Gone(number)
         return answer
 
@@ -63,9 +63,9 @@ class Here(Processes):
     async def stop(self, number: int, stopped: bool) -> None:
         """No process is stopped here."""
 
-    def kill(self, number: int) -> None:
+    async def kill(self, number: int) -> None:
         seat = self.seats[number]
-        seat.generation += 1
+        seat.held.clear()
         seat.holder = Holder(self.packed, False)
 
     def kept(self) -> list[str]:
@@ -104,7 +104,6 @@ def lived(here: Here, failing: int | None = None, **sections: Any) -> tuple[Live
         if isinstance(event, StageStarted) and event.stage is Stage.CHECKPOINTING:
             begun.extend([event] if event.job == "J1" else [])
             if len(begun) == failing and event is begun[-1]:
-                assert here.lost is not None
                 here.lost(0)
 
     about = {"protection": BUDDIES, "faults": {"kind": "none"}, "job": RIGID, "live": FREE}
@@ -154,14 +153,36 @@ def test_a_carrier_forgets_work_that_has_ended(here: Here, monkeypatch: pytest.M
     _, events = lived(here, failing=3)
     assert sum(isinstance(it, PartMeasured) for it in events) > 8
     (it,) = made
-    assert (it._measured, it._under_way) == ({}, {})
+    assert it._open == {}
 
 
 def test_a_carrier_forgets_work_that_is_stopped(here: Here) -> None:
-    carrier = Carrier(here, LiveSection(), lambda _: (asyncio.sleep(0), ("J1", 0, None)))
+    carrier = Carrier(here, LiveSection(), lambda _: (asyncio.sleep(0), ("J1", 0, None)), 1, 1.0)
     carrier.system = System()
     entry = [1.0, 7, None, "a part", 0]
     carrier.begin(entry)
-    assert list(carrier._measured) == [7]
+    assert list(carrier._open) == [7]
     carrier.stop(entry)
-    assert carrier._measured == {}
+    assert carrier._open == {}
+
+
+def test_a_question_whether_a_process_answers_does_not_count_as_its_work() -> None:
+    """It is answered while the process is busy with the work, whose time it would count twice."""
+    asked: list[str] = []
+
+    class Answering:
+        async def do(self, method: str) -> tuple[int, float]:
+            asked.append(method)
+            return 1, 0.5
+
+    async def heard() -> dict[int, float]:
+        seat = Seat(0, "0", "0", Answering())
+        seat.ready.set()
+        processes = Processes(None, True, hashed, pack(hashed), {0: seat}, patience=0.02)
+        spent: dict[int, float] = {}
+        BUSY.set(spent)
+        await processes.heard(0, "J1", asyncio.sleep(0.2))
+        return spent
+
+    assert asyncio.run(heard()) == {}
+    assert asked

@@ -153,9 +153,9 @@ def test_work_that_is_lost_shows_in_the_answer() -> None:
             it = hashed(it, unit)
         state[chain] = 5, it
     work.results = sealed(state)
-    assert work.is_right(hashed)
+    assert work.is_right(hashed, {})
     work.results = sealed({**state, 1: (5, hashed(state[1][1], 5))})
-    assert not work.is_right(hashed)
+    assert not work.is_right(hashed, {})
 
 
 def test_what_processes_cannot_carry_out_is_refused() -> None:
