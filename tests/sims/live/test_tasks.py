@@ -52,7 +52,7 @@ def logged(folder: Path, kill: Callable[[], object], period: int) -> list[Event]
     breaks no law."""
     log, state = folder / "it.jsonl", start(folder)
     with dask(folder, 2) as scheduler:
-        killer = threading.Thread(target=kill)
+        killer = threading.Thread(target=kill, daemon=True)
         killer.start()
         images = {"kind": "images", "period": period}
         about = {"scheduler": scheduler, "workers": 2, "log": log, "protection": images}
@@ -110,7 +110,7 @@ def test_a_task_whose_worker_is_killed_at_once_begins_again(tmp_path: Path) -> N
     """While the first steps are measured there is no checkpoint, and no world yet."""
     state = start(tmp_path)
     with dask(tmp_path, 2) as scheduler:
-        killer = threading.Thread(target=kill_who_computes, args=(tmp_path / "who", 2))
+        killer = threading.Thread(target=kill_who_computes, args=(tmp_path / "who", 2), daemon=True)
         killer.start()
         found = holdfast.live.run(heat, state, steps=60, scheduler=scheduler, workers=2)
         killer.join()
