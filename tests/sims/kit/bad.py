@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from itertools import count
+from itertools import count, repeat
 
 import numpy as np
 
@@ -120,3 +120,8 @@ def serves_without_end(waiting, channels, now):
 def lists_without_end(waiting, channels, now):
     """A list that would take all memory, where two wait."""
     return list(count()) if len(waiting) > 1 else waiting[:channels]
+
+
+def enrols_without_end(view, rng):
+    """The same worker again and again."""
+    return Configuration(repeat((0, 1)))

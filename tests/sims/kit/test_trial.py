@@ -108,6 +108,10 @@ def test_an_answer_without_an_end_ends_the_trial_at_once() -> None:
     assert trial.views == first < trial.asked
 
 
+def test_a_configuration_without_an_end_is_refused_before_it_takes_all_memory() -> None:
+    assert only(bad.enrols_without_end, ENROLMENT, patience=20).wrong is Wrong.ENDLESS
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the data of a process")
 def test_a_list_without_an_end_ends_the_trial_before_it_takes_all_memory(
     monkeypatch: pytest.MonkeyPatch,
