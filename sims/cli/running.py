@@ -176,7 +176,7 @@ def check_policy(
     section = PolicySection(name=policy, parameters=overridden(parameters))
     patience = max(within, LOADING)
     try:
-        with time_limit(patience):
+        with naming(COMMAND_LINE), time_limit(patience):
             loaded = section.load("name", _no_paper, policies or Path())
     except TooLong:
         problem = f"{policy!r} is not imported and made within {patience:g} s"
