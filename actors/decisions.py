@@ -32,6 +32,10 @@ class BadDecision(ValueError):
     """A policy's decision cannot be carried out, or a policy of the user's raised; one line."""
 
 
+class EndlessAnswer(BadDecision):
+    """A policy's answer has more than MOST_ITEMS items."""
+
+
 def answer(policy: Callable[[*Ts], R], *arguments: *Ts) -> R:
     """Call `policy` with these arguments and return its answer. Raises BadDecision where a policy
     of the user's raises."""
@@ -46,7 +50,8 @@ def answer(policy: Callable[[*Ts], R], *arguments: *Ts) -> R:
 def items(policy: object, answered: object) -> list[object] | None:
     """Return the items of a policy's answer as a list; None where it cannot be listed.
 
-    Raises BadDecision where it is a generator of the user's that raises, or that does not end.
+    Raises BadDecision where it is a generator of the user's that raises, EndlessAnswer where it
+    does not end.
     """
     try:
         iterator = iter(answered)  # type: ignore[call-overload]
@@ -62,7 +67,7 @@ def items(policy: object, answered: object) -> list[object] | None:
         problem = (
             f"answered with more than {MOST_ITEMS:,} items, as an iterator without an end does"
         )
-        raise BadDecision(f"policy {name_of(policy)} {problem}")
+        raise EndlessAnswer(f"policy {name_of(policy)} {problem}")
     return found
 
 

@@ -94,7 +94,8 @@ def note(line: object) -> None:
 
 @contextmanager
 def naming(file: Path | str) -> Iterator[None]:
-    """Name `file` in the errors of a scenario's own checks, which do not know their file."""
+    """Name `file` in the errors of a scenario's own checks, and of pictures of a log, which do not
+    know their file."""
     try:
         yield
     except InputError as error:

@@ -30,6 +30,9 @@ SLOT = "slot"
 SECOND = "s"
 """Unit of a log of real jobs."""
 HOUR = 3600
+EXACT = 2**53
+"""Size from which on numbers are shown with an exponent: they have no fractions, and those of 300
+digits would fill a screen."""
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LAST = 2**35
 """Seconds before and after 1970 within which dates are shown: about a thousand years."""
@@ -72,9 +75,9 @@ def title_of(started: ScenarioStarted) -> str:
 
 
 def amount_of(number: float, digits: int = 10) -> str:
-    """Return a number to so many digits, as `1,234.5`; never with an exponent that hides its
-    size."""
-    if isinstance(number, int) or 10 ** (digits - 1) <= abs(number) < inf:
+    """Return a number to so many digits, as `1,234.5`; below EXACT never with an exponent that
+    hides its size."""
+    if isinstance(number, int) or 10 ** (digits - 1) <= abs(number) < EXACT:
         return f"{number:,.0f}"
     return f"{number:,.{digits}g}"
 
@@ -95,7 +98,7 @@ def in_units(value: float, unit: str, digits: int = 10) -> str:
     An hour or more of seconds is given in larger units, to a hundredth of a second: `2 h 5 min`,
     `68 d 10 h 46 min 40.5 s`.
     """
-    if unit != SECOND or not HOUR <= value < inf:
+    if unit != SECOND or not HOUR <= value < EXACT:
         return counted(value, unit, units(unit), digits)
     days, hours, minutes, seconds = _clock(value)
     parts = (f"{days:,} d", f"{hours} h", f"{minutes} min", f"{seconds:.10g} s")
@@ -137,7 +140,7 @@ def log_rate(law_mtbf: float, log_mtbf: float, unit: str) -> str:
 def moment(t: float, unit: str) -> str:
     """Return the time `t` as text, as `in_units` does, to six digits; from an hour of seconds on as
     on a clock: `68 d 10:46:40.5`."""
-    if unit != SECOND or not HOUR <= t < inf:
+    if unit != SECOND or not HOUR <= t < EXACT:
         return in_units(t, unit, digits=6)
     days, hours, minutes, seconds = _clock(t)
     time = f"{hours}:{minutes:02}:{seconds:05.2f}".removesuffix("0").removesuffix(".0")
@@ -168,9 +171,7 @@ class Clock:
 
 def _clock(value: float) -> tuple[int, int, int, float]:
     """Split seconds into (days, hours, minutes, seconds), to a hundredth of a second."""
-    # Beyond 2^53 a float has no fraction, and 100 times the value may be infinite.
-    hundredths = round(100 * value) if value < 2**53 else 100 * int(value)
-    minutes, rest = divmod(hundredths, 6_000)
+    minutes, rest = divmod(round(100 * value), 6_000)
     hours, minutes = divmod(minutes, 60)
     days, hours = divmod(hours, 24)
     return days, hours, minutes, rest / 100

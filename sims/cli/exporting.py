@@ -11,7 +11,7 @@ import typer
 from actors.runtime import Record
 from sims.cli.logs import reading, unit_of
 from sims.durations import SCALES, in_unit
-from sims.errors import InputError, show
+from sims.errors import InputError, naming, show
 from sims.exports.tables import SUFFIXES, write_events, write_jobs
 from sims.exports.viewers import write_batsim, write_chrome
 from sims.options import Log, chosen, kind, moment, option, written
@@ -123,7 +123,7 @@ def plot(
     refuse_inputs(output, "--output", log)
     since = in_unit(since, "--from", lambda: unit_of(log))
     until = in_unit(until, "--until", lambda: unit_of(log))
-    with reading(log) as file:
+    with reading(log) as file, naming(log):
         show(drawn(file, what, output, Framing(title, since, until, unit, size, dpi)))
 
 

@@ -135,6 +135,10 @@ def optimum(
     show(*([json.dumps(attrs.asdict(found))] if as_json else found.lines()))
 
 
+LOADING = 20.0
+"""Seconds granted to a policy's module and class: libraries that they import take several."""
+
+
 def check_policy(
     policy: Annotated[str, argument(str, "MODULE:NAME", "your class, function or object")],
     point: Annotated[
@@ -163,19 +167,27 @@ def check_policy(
     several, by its answers. Each kind of fault is printed once, with the smallest view that shows
     it: an answer that cannot be carried out (a worker that is DOWN, more processors than there
     are), an exception, a change of the view, another answer to the same question, an answer that
-    takes too long. Exit code 1 if there is one.
+    takes too long, too much memory, or has no end. One of the last three ends the test. Exit code 1
+    if there is one.
     """
     imported("hypothesis", "check-policy", "pip install 'holdfast[kit]'")
-    from sims.kit.trial import Trial, recognised
+    from sims.kit.trial import TooLong, Trial, recognised, time_limit
 
     section = PolicySection(name=policy, parameters=overridden(parameters))
-    loaded = section.load("name", _no_paper, policies or Path())
-    kind = recognised(loaded, point)
-    findings = Trial(loaded, kind, views, within).findings()
+    patience = max(within, LOADING)
+    try:
+        with naming(COMMAND_LINE), time_limit(patience):
+            loaded = section.load("name", _no_paper, policies or Path())
+    except TooLong:
+        problem = f"{policy!r} is not imported and made within {patience:g} s"
+        raise InputError(COMMAND_LINE, "POLICY", problem, "a faster one, or --within") from None
+    kind = recognised(loaded, point, within)
+    trial = Trial(loaded, kind, views, within)
+    findings = trial.findings()
     for it in findings:
         print(f"{it.wrong.value}: {it.problem}\nthe smallest view found:\n{it.view}\n")
     faults = counted(len(findings), "fault") if findings else "no fault"
-    show(f"{policy} as {kind.value}: {counted(views, 'view')}, {faults}")
+    show(f"{policy} as {kind.value}: {counted(trial.views, 'view')}, {faults}")
     return 1 if findings else 0
 
 

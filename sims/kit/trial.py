@@ -6,18 +6,19 @@ from __future__ import annotations
 import enum
 import inspect
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType, MappingProxyType
 from typing import Any
 
-from attrs import define, frozen
+from attrs import define, field, frozen
 from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis.errors import Flaky, NoSuchExample
 from hypothesis.strategies import SearchStrategy
 
-from actors.decisions import BadDecision
+from actors.decisions import BadDecision, EndlessAnswer
 from policies.interface import (
     Allocation,
     AllocationPolicy,
@@ -52,6 +53,8 @@ questions."""
 
 TRIED = 20
 """Number of questions asked for each point that a policy may be meant for."""
+MEMORY = 4 * 2**30
+"""Largest number of bytes of data that the process may have while a policy answers."""
 
 
 class Wrong(enum.Enum):
@@ -63,6 +66,12 @@ class Wrong(enum.Enum):
     FICKLE = "asked the same again, it answers otherwise"
     STALLS = "its answer leads nowhere"
     SLOW = "it takes too long"
+    HUGE = "it takes too much memory"
+    ENDLESS = "its answer has no end"
+
+
+LAST = frozenset((Wrong.SLOW, Wrong.HUGE, Wrong.ENDLESS))
+"""Mistakes that end a trial: every further question could take as long."""
 
 
 @frozen
@@ -88,20 +97,23 @@ class Trial:
     policy: Any
     point: Point
     asked: int = 200
-    """Number of questions."""
+    """Largest number of questions."""
     patience: float = 1.0
     """Seconds allowed for one answer."""
+    views: int = field(init=False, default=0)
+    """Number of questions that `findings` has asked."""
 
     def findings(self) -> list[Finding]:
-        """Ask all questions, and return the policy's mistakes, each kind once."""
+        """Ask the questions, up to the first mistake of `LAST`, and return the policy's mistakes,
+        each kind once."""
         first: dict[Wrong, Finding] = {}
         for case in self.cases():
+            self.views += 1
             for found in self.faults(case):
                 shown = first.setdefault(found.wrong, found)
                 first[found.wrong] = min(shown, found, key=lambda it: len(it.view))
-            # Every further question would take as long.
-            if Wrong.SLOW in first:
-                break
+            if LAST & first.keys():
+                return list(first.values())
         return [self._smallest(found) for found in first.values()]
 
     def _settings(self, *phases: Phase) -> settings:
@@ -122,9 +134,6 @@ class Trial:
         return found
 
     def _smallest(self, found: Finding) -> Finding:
-        if found.wrong is Wrong.SLOW:
-            return found
-
         def same(case: AskedCase) -> Finding | None:
             return next((it for it in self.faults(case) if it.wrong is found.wrong), None)
 
@@ -149,7 +158,7 @@ class Trial:
             yield Wrong.SLOW, f"no answer within {self.patience:g} s"
             return
         except BadDecision as error:
-            yield Wrong.RAISES if error.__cause__ else Wrong.ANSWER, str(error)
+            yield _kind_of(error), str(error)
             return
         except Exception as error:
             yield Wrong.RAISES, f"raised {type(error).__name__}: {error}"
@@ -175,23 +184,34 @@ class Trial:
             return f"{type(error).__name__}: {error}"
 
     def _answer(self, case: AskedCase, arguments: tuple[Any, ...]) -> Any:
-        with _time_limit(self.patience):
+        # Twice the limit: an answer only a little late is reported with its time instead.
+        with time_limit(2 * self.patience), _memory_limit():
             return case.judge(self.policy, *arguments)
 
 
-def suits(policy: Any, point: Point) -> bool:
-    """Return whether the policy answers at least one of some questions of this decision point."""
-    trial = Trial(policy, point, TRIED)
+def _kind_of(error: BadDecision) -> Wrong:
+    if isinstance(error, EndlessAnswer):
+        return Wrong.ENDLESS
+    if isinstance(error.__cause__, MemoryError):
+        return Wrong.HUGE
+    return Wrong.RAISES if error.__cause__ else Wrong.ANSWER
+
+
+def suits(policy: Any, point: Point, patience: float = 1.0) -> bool:
+    """Return whether the policy answers at least one of some questions of this decision point, or
+    takes more than it may."""
+    trial = Trial(policy, point, TRIED, patience)
     wrong = {Wrong.RAISES, Wrong.ANSWER}
     found = ({it.wrong for it in trial.faults(case)} for case in trial.cases())
     return any(wrong.isdisjoint(it) for it in found)
 
 
-def recognised(policy: Any, named: str | None = None) -> Point:
+def recognised(policy: Any, named: str | None = None, patience: float = 1.0) -> Point:
     """Return the decision point `named`, or else the only one that the policy fits.
 
     A policy fits a point if it has the parameters of the point's Protocol and answers its
-    questions. Raises InputError where no point, or more than one, fits.
+    questions, each within `patience` seconds. Raises InputError where no point, or more than one,
+    fits.
     """
     known = ", ".join(point.value for point in Point)
     if named is not None:
@@ -204,7 +224,7 @@ def recognised(policy: Any, named: str | None = None) -> Point:
         problem = f"{policy!r} has the signature of no decision point (policies/interface)"
         raise InputError(COMMAND_LINE, "POLICY", problem, known)
     if len(found) > 1:
-        found = [point for point in found if suits(policy, point)] or found
+        found = [point for point in found if suits(policy, point, patience)] or found
     if len(found) > 1:
         several = " or ".join(point.value for point in found)
         problem = f"its signature suits {several}"
@@ -242,9 +262,9 @@ def _changed(before: str, after: str) -> str:
 
 
 @contextmanager
-def _time_limit(seconds: float) -> Iterator[None]:
-    """Raise TooLong in a block that takes longer than twice the seconds; does nothing where the
-    system has no such signals (Windows)."""
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise TooLong in a block that takes longer; does nothing where the system has no such signals
+    (Windows)."""
     if not hasattr(signal, "setitimer"):
         yield
         return
@@ -253,10 +273,30 @@ def _time_limit(seconds: float) -> Iterator[None]:
         raise TooLong
 
     before = signal.signal(signal.SIGALRM, late)
-    # Twice the limit: an answer only a little late is reported with its time instead.
-    signal.setitimer(signal.ITIMER_REAL, 2 * seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def _memory_limit() -> Iterator[None]:
+    """Have MemoryError raised in a block that takes more than MEMORY; does nothing where the system
+    has no such limit (Windows, macOS).
+
+    A list without an end is made in one call, which no signal interrupts.
+    """
+    if sys.platform != "linux":
+        yield
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    limits = [it for it in (soft, hard, MEMORY) if it != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_DATA, (min(limits), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))

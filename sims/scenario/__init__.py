@@ -185,7 +185,9 @@ class LiveSection(Section):
 
     scale: Positive = 1.0
     """Seconds of the wall clock per time unit."""
-    pace: Positive | Literal["free"] = "free"
+    pace: Annotated[Positive | Literal["free"], Accepts("a finite number above 0, or `free`")] = (
+        "free"
+    )
     """Seconds between two steps of a computation at speed 1, most of which the process sleeps;
     `free`: a job's time is a number of steps, and steps, checkpoints and messages take what they
     take."""

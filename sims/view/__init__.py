@@ -97,7 +97,7 @@ class Page:
             scripts=resources.render(),
             charts="\n".join(divs),
         )
-        shown = (scene.uses.seq, scene.runs.seq, scene.marks.seq)
-        yield from in_letters(story.pieces(scene.jobs, shown))
+        picked = [it.seq for it in (scene.uses, scene.runs) if len(it) <= charts.MOST]
+        yield from in_letters(story.pieces(scene.jobs, (*picked, scene.marks.seq)))
         code = (HERE / "page.js").read_text(encoding="utf-8")
         yield Template(after).substitute(plots=script, code=code)

@@ -81,8 +81,11 @@ class Story(Listener):
         self._live(job, record)
 
     def _live(self, job: Job, record: Record) -> None:
-        self._rows.append(self.row_of(job.name))
-        self._lives.append(record.seq)
+        row = self.row_of(job.name)
+        # One event may begin and end many copies of a job: a log of copies has 20 for each event.
+        if not (self._lives and self._lives[-1] == record.seq and self._rows[-1] == row):
+            self._rows.append(row)
+            self._lives.append(record.seq)
 
     # --- written ------------------------------------------------------------------------------
 
@@ -123,7 +126,7 @@ class Story(Listener):
     def _steps_of_lives(self) -> Iterator[list[list[int]]]:
         """Yield the events of each job's life as differences of consecutive numbers; the first one
         is relative to the first of the preceding life."""
-        rows, events = np.array(self._rows), np.array(self._lives, np.int64)
+        rows, events = np.asarray(self._rows), np.asarray(self._lives)
         order = np.argsort(rows, kind="stable")
         rows, events = rows[order], events[order]
         new = np.diff(rows, prepend=-1) != 0

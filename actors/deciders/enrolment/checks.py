@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import ceil
 from operator import index
+from typing import Any
 
 from attrs import define, field
 from numpy.random import Generator
@@ -109,7 +110,10 @@ def answer(policy: EnrolmentPolicy, view: EnrolmentView, rng: Generator) -> Conf
     if chosen is None:
         return None
     try:
-        return Configuration(tuple((index(q), index(tasks)) for q, tasks in chosen.members))
+        members: Any = decisions.items(policy, chosen.members)
+        return Configuration(tuple((index(q), index(tasks)) for q, tasks in members))
+    except BadDecision:
+        raise
     except (AttributeError, TypeError, ValueError):
         raise _refused(policy, chosen, ACCEPTED, view) from None
 

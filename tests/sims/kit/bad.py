@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from itertools import count, repeat
 
 import numpy as np
 
@@ -109,3 +110,18 @@ def never_ends(waiting, channels, now):
 def starts_nothing(view):
     """Waits for ever."""
     return Decision()
+
+
+def serves_without_end(waiting, channels, now):
+    """An iterator that never stops, where two wait."""
+    return count() if len(waiting) > 1 else waiting[:channels]
+
+
+def lists_without_end(waiting, channels, now):
+    """A list that would take all memory, where two wait."""
+    return list(count()) if len(waiting) > 1 else waiting[:channels]
+
+
+def enrols_without_end(view, rng):
+    """The same worker again and again."""
+    return Configuration(repeat((0, 1)))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,6 +32,9 @@ from sims.kit.trial import Finding, Trial, Wrong, recognised
 from tests.sims.cli.commands import Shell, without
 from tests.sims.kit import bad
 from tests.sims.starters import starter
+
+if sys.platform == "linux":
+    import resource
 
 ENROLMENT = Point.ENROLMENT
 
@@ -91,6 +96,34 @@ def test_who_answers_too_late_or_never_is_found(policy: Any, point: Point) -> No
     finding = only(policy, point, patience=0.1)
     assert finding.wrong is Wrong.SLOW
     assert "0.1 s" in finding.problem
+
+
+def test_an_answer_without_an_end_ends_the_trial_at_once() -> None:
+    trial = Trial(bad.serves_without_end, Point.SERVICE)
+    [finding] = trial.findings()
+    assert finding.wrong is Wrong.ENDLESS
+    assert "more than 1,000,000 items" in finding.problem
+    assert finding.view.count("Waiter(") > 1
+    first = next(k for k, it in enumerate(trial.cases(), start=1) if len(it.arguments[0]) > 1)
+    assert trial.views == first < trial.asked
+
+
+def test_a_configuration_without_an_end_is_refused_before_it_takes_all_memory() -> None:
+    assert only(bad.enrols_without_end, ENROLMENT, patience=20).wrong is Wrong.ENDLESS
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the data of a process")
+def test_a_list_without_an_end_ends_the_trial_before_it_takes_all_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    status = Path("/proc/self/status").read_text()
+    present = 1024 * int(status.partition("VmData:")[2].split()[0])
+    monkeypatch.setattr("sims.kit.trial.MEMORY", present + 2**27)
+    limits = resource.getrlimit(resource.RLIMIT_DATA)
+    finding = only(bad.lists_without_end, Point.SERVICE, patience=20)
+    assert finding.wrong is Wrong.HUGE
+    assert "MemoryError" in finding.problem
+    assert resource.getrlimit(resource.RLIMIT_DATA) == limits
 
 
 def test_who_starts_nothing_where_nothing_else_will_happen_is_found() -> None:
@@ -208,8 +241,6 @@ class Greedy:
 def test_the_command_shows_faults_with_their_views_and_fails(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import sys
-
     shell.write(GREEDY, "greedy.py")
     said = shell("check-policy", "greedy:Greedy", "--views", "40")
     monkeypatch.delitem(sys.modules, "greedy")
@@ -237,6 +268,42 @@ class Bare:
 
     def __call__(self, view):
         return Decision([it for it in view.queue if it.processors <= view.free][: self.most])
+"""
+
+
+def test_the_command_tells_how_many_views_it_showed_where_a_fault_ends_the_test(
+    shell: Shell,
+) -> None:
+    shell.write("def never(view):\n    while True:\n        pass\n", "loops.py")
+    words = ("--point", "strategy", "--within", "0.1")
+    said = shell("check-policy", "loops:never", *words)
+    assert said.code == 1
+    assert said.out.splitlines()[-1] == "loops:never as strategy: 1 view, 1 fault"
+
+
+@pytest.mark.parametrize("name", ["Never", "Sleeps"])
+def test_a_policy_that_is_never_made_is_refused_in_one_line(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr("sims.cli.running.LOADING", 0.3)
+    shell.write(UNMADE, "unmade.py")
+    line = shell.refused("check-policy", f"unmade:{name}", "--within", "0.1")
+    assert f"POLICY: 'unmade:{name}' is not imported and made within 0.3 s" in line
+
+
+UNMADE = """\
+import time
+
+
+class Never:
+    def __init__(self):
+        while True:
+            pass
+
+
+class Sleeps:
+    def __init__(self):
+        time.sleep(1000)
 """
 
 

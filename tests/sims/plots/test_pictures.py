@@ -241,8 +241,16 @@ def test_the_suffix_says_which_kind_of_picture_and_the_same_log_gives_the_same(
     ("name", "words", "told"),
     [
         ("iterative", ["-o", "p.gif"], "'.gif' is no picture; accepted: .png, .svg, .pdf"),
-        ("batch-easy", ["--what", "bandwidth", "-o", "p.png"], "nothing is transferred"),
-        ("batch-easy", ["--what", "repairs", "-o", "p.png"], "nothing is repaired"),
+        (
+            "batch-easy",
+            ["--what", "bandwidth", "-o", "p.png"],
+            "batch-easy.jsonl: bandwidth: nothing is transferred",
+        ),
+        (
+            "batch-easy",
+            ["--what", "repairs", "-o", "p.png"],
+            "batch-easy.jsonl: repairs: nothing is repaired",
+        ),
     ],
 )
 def test_what_cannot_be_drawn_is_refused_by_name(

@@ -98,6 +98,24 @@ def test_more_boxes_than_a_browser_can_take_become_an_image_and_the_page_says_so
     assert "ImageRGBA" in page.read_text()
 
 
+def test_a_page_of_images_has_the_events_of_lives_but_not_those_of_boxes_that_none_can_pick(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, kept = tmp_path / "page.html", []
+    for most in (charts.MOST, 10):
+        monkeypatch.setattr(charts, "MOST", most)
+        Page().write(records_of("images"), page)
+        events, lives = data_of(page)["events"], data_of(page)["lives"]
+        assert isinstance(events, dict) and isinstance(lives, list)
+        kept.append(set(accumulate(events["seq"])))
+        firsts = accumulate(first for first, *_ in lives)
+        assert all(
+            kept[-1].issuperset(accumulate((first, *steps)))
+            for first, (_, *steps) in zip(firsts, lives, strict=True)
+        )
+    assert kept[1] < kept[0]
+
+
 def test_another_suffix_than_html_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
