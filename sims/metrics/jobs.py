@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import enum
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from math import nan
 from statistics import fmean
 from sys import intern
 
 import numpy as np
-from attrs import asdict, astuple, define, field, frozen
+from attrs import define, field, frozen
 from numpy.typing import NDArray
 
 from sims.blocks import Floats
@@ -245,45 +245,32 @@ class Queue(Listener):
 # --- summed up -----------------------------------------------------------------------------------
 
 STATISTICS = {"mean": None, "median": 50, "p90": 90, "p95": 95, "p99": 99}
-"""Maps the name of each statistic of a Spread to its percentile, interpolated; the mean has
-none."""
+"""Maps the name of each statistic to its percentile, interpolated; the mean has none."""
+Spread = dict[str, float] | None
+"""Maps each statistic to its value; None if no job has a value."""
+Spreads = dict[str, Spread]
+"""Maps each quantity to its statistics."""
 
 
-@frozen
-class SpreadNumbers:
-    """Mean, median and upper percentiles of a set of numbers."""
-
-    mean: float
-    median: float
-    p90: float
-    """The 90th percentile, interpolated."""
-    p95: float
-    p99: float
-
-    @classmethod
-    def of(cls, values: Floats | Sequence[float]) -> SpreadNumbers | None:
-        """Return the statistics of those `values` that are numbers, or None if there are none."""
-        array = np.asarray(values, dtype=float)
-        known = array[~np.isnan(array)]
-        if not known.size:
-            return None
-        return cls(float(known.mean()), *np.percentile(known, (50, 90, 95, 99)).tolist())
-
-    def text(self, number: Callable[[float], str]) -> str:
-        """Return the statistics as a text for people; `number` formats each of them."""
-        mean, median, *tail = map(number, astuple(self))
-        return f"mean {mean}, median {median}, 90 % {tail[0]}, 95 % {tail[1]}, 99 % {tail[2]}"
+def statistic(name: str, values: Floats) -> float:
+    """Return the statistic of that name of some values, all of which are numbers."""
+    percentile = STATISTICS[name]
+    return float(values.mean() if percentile is None else np.percentile(values, percentile))
 
 
-Spreads = dict[str, SpreadNumbers | None]
-"""Maps each quantity to its statistics, or to None if no job has a value."""
+def spread_of(values: Floats) -> Spread:
+    """Return the statistics of those values that are numbers, or None if there are none."""
+    known = values[~np.isnan(values)]
+    return {name: statistic(name, known) for name in STATISTICS} if known.size else None
 
 
 def spreads_of(quantities: Mapping[str, Floats]) -> Spreads:
     """Return the statistics of each quantity of some jobs."""
-    return {name: SpreadNumbers.of(values) for name, values in quantities.items()}
+    return {name: spread_of(values) for name, values in quantities.items()}
 
 
-def as_data(spreads: Spreads) -> dict[str, dict[str, float] | None]:
-    """Return the statistics as dictionaries of numbers, by quantity."""
-    return {name: asdict(spread) if spread else None for name, spread in spreads.items()}
+def spread_text(spread: Mapping[str, float], number: Callable[[float], str]) -> str:
+    """Return statistics as a text for people; `number` formats each of them."""
+    heads = ("mean", "median", "90 %", "95 %", "99 %")
+    figures = zip(heads, spread.values(), strict=True)
+    return ", ".join(f"{head} {number(value)}" for head, value in figures)

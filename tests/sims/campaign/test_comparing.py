@@ -108,7 +108,7 @@ def test_a_run_is_measured_as_its_log_is_summarised(name: str) -> None:
 
     stretch, flowtime = report.spreads["stretch"], report.spreads["flowtime"]
     assert flowtime is not None
-    few = {"makespan": report.summary.makespan, "flowtime": flowtime.mean}
+    few = {"makespan": report.summary.makespan, "flowtime": flowtime["mean"]}
     quick = result(Measure.MAKESPAN, Measure.FLOWTIME)
     assert (quick.end, quick.time, quick.values) == (RunStatus.COMPLETED, report.summary.time, few)
     assert quick.jobs == len(report.summary.submitted)
@@ -117,7 +117,7 @@ def test_a_run_is_measured_as_its_log_is_summarised(name: str) -> None:
         >= (
             few
             | {
-                "stretch": stretch and stretch.mean,
+                "stretch": stretch and stretch["mean"],
                 "utilisation": report.utilisation,
                 "wasted": report.wasted,
                 "queue": report.queue.mean,
