@@ -183,7 +183,7 @@ class CampaignFile(Section):
     axes: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
     """Keys of the scenario with their values, a list or a range each. All combinations are
     cells."""
-    variants: dict[str, dict[str, Any]] = Field({"as it is": {}})
+    variants: dict[str, dict[str, Any]] = Field(default={"as it is": {}})
     """Names of variants with their keys of the scenario. Every variant is run in every cell, on the
     same seeds."""
     baseline: str | None = None
@@ -321,7 +321,7 @@ def _flatten(table: dict[str, Any], source: str) -> None:
     if isinstance(table.get("set"), dict):
         table["set"] = dict(flat(table["set"]))
     if isinstance(table.get("axes"), dict):
-        table["axes"] = {axis.key: axis.values for axis in axes_of(table["axes"], source)}
+        table["axes"] = dict(axes_of(table["axes"], source))
     tune = table.get("tune")
     if isinstance(tune, dict) and isinstance(tune.get("over"), dict):
         tune["over"] = dict(flat(tune["over"]))

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from attrs import frozen
 
 from actors.decisions import name_of
 from policies.maths.tolerance import SAME
@@ -30,6 +29,8 @@ MOST = 10**6
 
 Settings = tuple[tuple[str, Any], ...]
 """Pairs (dotted key, value) in the order in which they are set."""
+Axis = tuple[str, tuple[Any, ...]]
+"""A key of the scenario that a campaign varies, and its values in order."""
 
 OBJECTS = {
     "policy.name": "policy",
@@ -52,14 +53,6 @@ def objects(settings: Settings) -> dict[str, Any]:
     """Return those settings whose values are a program's objects, by the argument of `holdfast.run`
     that takes them."""
     return {OBJECTS[key]: value for key, value in settings if is_object(key, value)}
-
-
-@frozen
-class Axis:
-    """A key of the scenario that a campaign varies, and its values in order."""
-
-    key: str
-    values: tuple[Any, ...]
 
 
 class Range(Section):
@@ -126,9 +119,9 @@ def axes_of(table: Mapping[str, Any], source: str, prefix: str = "") -> Iterator
     for name, value in table.items():
         key = prefix + name
         if isinstance(value, list) and value:
-            yield Axis(key, tuple(value))
+            yield key, tuple(value)
         elif isinstance(value, dict) and "first" in value:
-            yield Axis(key, section_of(Range, value, source, f"axes.{key}").values())
+            yield key, section_of(Range, value, source, f"axes.{key}").values()
         elif isinstance(value, dict) and value:
             yield from axes_of(value, source, f"{key}.")
         else:
@@ -151,7 +144,7 @@ def axis(word: str, option: str = "--vary") -> Axis:
     if key == "seed":
         problem = "all variants are run with the same seeds"
         raise InputError(COMMAND_LINE, option, f"seed: {problem}", "another key; --seed, --runs")
-    return Axis(key, values)
+    return key, values
 
 
 def _values(text: str) -> tuple[Any, ...]:

@@ -173,6 +173,11 @@ class Line:
         return Counter(run.status for run in self.runs if run.value is None)
 
     @property
+    def differs(self) -> bool:
+        """Whether the interval shows that the variant is better or worse."""
+        return self.verdict in (Verdict.BETTER, Verdict.WORSE)
+
+    @property
     def tested(self) -> bool:
         """Whether the line has an interval from which a verdict follows."""
         known = self.effect is not None and self.effect.size > 1

@@ -97,7 +97,7 @@ def dimension_of(word: str) -> Dimension:
     Raises InputError for any other word.
     """
     key, text = split_override(word, "--over", f"KEY=VALUES: {FORMS}")
-    return dimension(key, text if RANGE.fullmatch(text) else list(axis(word, "--over").values))
+    return dimension(key, text if RANGE.fullmatch(text) else list(axis(word, "--over")[1]))
 
 
 def _range(key: str, *texts: str) -> Dimension:

@@ -13,11 +13,12 @@ import signal
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import chain, groupby, repeat
 from math import inf
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import attrs
 from attrs import define, field
@@ -40,14 +41,17 @@ Cell = tuple[Case, int]
 """A case and the number of one of its replications."""
 
 
-class Keeps(Protocol):
-    """A keeper of the results of a campaign's runs: a `Store` on disk, or memory."""
+class Kept:
+    """Results of runs, kept in memory; a `Store` keeps them on disk, too."""
 
+    @cached_property
     def results(self) -> dict[str, CellResult]:
-        """Return all results by key."""
+        """All results by key."""
+        return {}
 
-    def add(self, results: Sequence[CellResult]) -> None:
+    def add(self, fresh: Sequence[CellResult]) -> None:
         """Keep the results of a batch."""
+        self.results.update((it.key, it) for it in fresh)
 
     def describe(self, about: dict[str, Any]) -> None:
         """Note the facts about the campaign: its name, its file, and the files that it read."""
@@ -67,12 +71,12 @@ class Results:
 
     @classmethod
     def of(
-        cls, campaign: Campaign, plan: Cells | None = None, store: Keeps | None = None
+        cls, campaign: Campaign, plan: Cells | None = None, store: Kept | None = None
     ) -> Results:
         """Return a campaign with those of its results that `store` has. Raises InputError where a
         case is no scenario."""
         plan = Cells.of(campaign) if plan is None else plan
-        known = {} if store is None else store.results()
+        known = {} if store is None else store.results
         keys = (case.key(k) for case in plan for k in range(campaign.most)) if known else ()
         return cls(campaign, plan, {key: known[key] for key in keys if key in known})
 
@@ -330,8 +334,8 @@ def frame_of(
     )
 
 
-@define
-class Store:
+@define(slots=False)
+class Store(Kept):
     """A folder with results of campaigns."""
 
     folder: Path
@@ -345,14 +349,16 @@ class Store:
         """Return the files of finished batches."""
         return sorted(self.folder.glob("*.parquet"))
 
-    def add(self, results: Sequence[CellResult]) -> None:
+    def add(self, fresh: Sequence[CellResult]) -> None:
         """Write the results of a batch to a file. Raises InputError where it cannot be written."""
-        name = digest(" ".join(it.key for it in results).encode())
-        write_frame(frame_of(results), self.folder / f"{name}.parquet")
+        name = digest(" ".join(it.key for it in fresh).encode())
+        write_frame(frame_of(fresh), self.folder / f"{name}.parquet")
+        super().add(fresh)
 
+    @cached_property
     def results(self) -> dict[str, CellResult]:
-        """Return all results by key; of a cell that raised an error and was run again, the result
-        without an error if there is one.
+        """All results by key, read when first asked for; of a cell that raised an error and was run
+        again, the result without an error if there is one.
 
         Raises InputError for a file that holds something else.
         """
@@ -382,6 +388,11 @@ class Store:
         """Return the number of cells that were finished within the last `seconds`."""
         since = time.time() - seconds
         return sum(len(list(_read(it))) for it in self.files() if it.stat().st_mtime >= since)
+
+
+def store_in(folder: str | Path | None) -> Kept:
+    """Return a store in a folder of results, or in memory if there is none."""
+    return Store(Path(folder)) if folder else Kept()
 
 
 def _read(path: Path) -> Iterator[CellResult]:

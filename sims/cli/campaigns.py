@@ -12,8 +12,9 @@ from typing import Annotated
 import typer
 
 from sims.campaign import Campaign, load_campaign
+from sims.campaign.engine import Watch
 from sims.campaign.engine import execute as run_campaign
-from sims.campaign.executors import PATIENCE, cluster, local
+from sims.campaign.executors import PATIENCE, Workers, cluster, local
 from sims.campaign.picture import draw, prepare_pictures
 from sims.campaign.results import Results, Store, write_frame
 from sims.campaign.tables import MOST, SUFFIXES, Table
@@ -89,6 +90,26 @@ Retry = Annotated[bool, flag("--retry", "run again the cells that raised an erro
 
 
 @contextmanager
+def working(
+    file: Path | str,
+    title: str,
+    store: Path | None,
+    scheduler: str | None = None,
+    patience: float = PATIENCE,
+    processes: int | None = None,
+    *,
+    bound: bool = False,
+) -> Iterator[tuple[Workers, Watch]]:
+    """Yield workers for the runs of a file, and a function that shows their progress.
+
+    Ctrl-C within tells whether finished runs are in `store`; `bound`: what is asked for is a bound.
+    """
+    workers = cluster(scheduler, patience) if scheduler else local(processes)
+    with naming(file), interruptible(store), workers as ready, bar(title, bound) as watch:
+        yield ready, watch
+
+
+@contextmanager
 def _opened(
     file: Path,
     results: Path | None,
@@ -139,15 +160,15 @@ def run(
         ):
             named = ", ".join(changed)
             note(f"changed since it began: {named}; what follows from it is run again")
-        workers = cluster(scheduler, patience) if scheduler else local(processes)
+        begun = str(file), asked.name, store.folder, scheduler, patience, processes
         if asked.tune is not None:
-            with interruptible(store.folder), workers as ready, bar(asked.name, True) as watch:
-                answer = searched(asked, ready, store.folder, watch)
+            with working(*begun, bound=True) as (workers, watch):
+                answer = searched(asked, workers, store.folder, watch)
             show_table(answer)
             show(f"picture  {answer.plot(store.folder / f'{asked.name}.png')}")
             return
-        with interruptible(store.folder), workers as ready, bar(asked.name) as watch:
-            found = run_campaign(asked, ready, store, watch=watch, retry=retry)
+        with working(*begun) as (workers, watch):
+            found = run_campaign(asked, workers, store, watch=watch, retry=retry)
         show_table(Table(found, whole))
         raised = list(_raised(found, "raised  "))
         show(*raised[: 2 * SHOWN])
