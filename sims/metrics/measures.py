@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from sims.blocks import Floats
-from sims.metrics.jobs import QUANTITIES, STATISTICS, statistic
+from sims.metrics.jobs import QUANTITIES, STATISTICS, spread_of, statistic
 from sims.metrics.report import Report
 from sims.summary import Summary
 
@@ -137,12 +137,15 @@ class Measure(enum.Enum):
         numbers."""
         return statistic(self.statistic, values)
 
-    def found_in(self, report: Report) -> float | None:
-        """Return the measure's value from a report that is closed, or None if it is undefined for
-        the run."""
+    def found_in(self, report: Report | Summary) -> float | None:
+        """Return the measure's value from a report that is closed, or from a summary if that is
+        enough; None if it is undefined for the run."""
         of, _, part = self.value.partition("-")
         found: float | None
-        if self.quantity:
+        if isinstance(report, Summary):
+            spread = spread_of(np.array(report.flowtimes, float))
+            found = report.makespan if self is Measure.MAKESPAN else (spread or {}).get("mean")
+        elif self.quantity:
             found = (report.spreads[self.quantity] or {}).get(self.statistic)
         elif of == "overhead":
             # A share that does not occur is 0, unless jobs held no processor-time at all.
@@ -183,10 +186,3 @@ class Measure(enum.Enum):
     def timed(self) -> bool:
         """Whether the measure is in the scenario's unit of time; others have no unit."""
         return self is Measure.MAKESPAN or self.quantity in ("wait", "flowtime")
-
-
-def of_summary(measure: Measure, summary: Summary) -> float | None:
-    """Return a measure that needs few events: makespan or mean flowtime."""
-    if measure is Measure.FLOWTIME:
-        return float(np.mean(summary.flowtimes)) if summary.flowtimes else None
-    return None if summary.makespan is None else float(summary.makespan)
