@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sims.campaign.comparing import Comparison, Line, Verdict
-from sims.campaign.results import polars_or_error, write_frame
+from sims.campaign.results import write_frame
 from sims.errors import imported, visible
-from sims.exports.tables import SUFFIXES, Library, library_or_default
+from sims.exports.tables import SUFFIXES, Library, library_or_default, polars_or_error
 from sims.intervals import Estimate, estimate_as_json, rounded, rounded_ratio
 from sims.telling import about, as_html, as_text, counted
 from sims.writing import check_suffix

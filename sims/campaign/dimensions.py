@@ -9,10 +9,11 @@ from typing import Any
 
 from attrs import frozen
 
-from sims.campaign.axes import Settings, axis
+from sims.campaign.axes import Settings, as_toml, axis
 from sims.durations import Seconds, seconds
 from sims.errors import COMMAND_LINE, InputError
 from sims.scenario.loader import split_override
+from sims.telling import about, amount_of
 
 DECADE = 10
 """Ratio of a range's ends from which on its steps have equal ratios."""
@@ -75,6 +76,20 @@ class Dimension:
         if not self.ranges:
             return self.words
         return tuple(dict.fromkeys(self.at(k / (levels - 1)) for k in range(levels)))
+
+    def text(self, value: Any) -> str:
+        """Return a value as text; a time has its unit."""
+        if not self.timed:
+            return as_toml(value)
+        minutes = 60 <= value < 3600
+        return f"{amount_of(value / 60, 4)} min" if minutes else about(value, "s")
+
+    def others(self, region: Sequence[Any], best: Any) -> str:
+        """Return a region, the ends of a range or words, as text; empty if it holds the best value
+        alone."""
+        if self.ranges:
+            return "" if region[0] == region[1] else " to ".join(map(self.text, region))
+        return ", ".join(self.text(it) for it in region if it != best)
 
 
 def dimension(key: str, values: object) -> Dimension:

@@ -99,33 +99,27 @@ def best_of_lines(
     The row has all measures there; a picture may mark this place by a star.
     """
     compared = len(asked.variants) > 1
-    at: dict[tuple[str, str], dict[str, Line]] = {}
-    best: dict[tuple[str, str], tuple[Comparison, Line]] = {}
-    for gauge, cell, line in ((*pair, line) for pair in cells for line in pair[1].lines):
-        at.setdefault((settings_text(cell.point), line.variant), {})[gauge.name] = line
-        if gauge.name != shown.name or line.left_out or not line.mean.size:
-            continue
-        rest = settings_text(tuple(it for it in cell.point if it[0] != x)), line.variant
-        if rest not in best or _better(shown, line, best[rest][1]):
-            best[rest] = cell, line
+    lines = [(*pair, line) for pair in cells for line in pair[1].lines]
+    at = {(settings_text(cell.point), it.variant, gauge.name): it for gauge, cell, it in lines}
+    along: dict[tuple[str, str], list[tuple[Comparison, Line]]] = {}
+    for gauge, cell, line in lines:
+        if gauge.name == shown.name and not line.left_out and line.mean.size:
+            rest = settings_text(tuple(it for it in cell.point if it[0] != x))
+            along.setdefault((rest, line.variant), []).append((cell, line))
+    best = max if shown.higher_is_better else min
     rows = []
-    for cell, line in best.values():
-        lines = at[settings_text(cell.point), line.variant]
-        means = [rounded(lines[it.name].mean) if it.name in lines else "-" for it in asked.gauges]
+    for cell, line in (best(group, key=lambda it: it[1].mean.mean) for group in along.values()):
+        place = settings_text(cell.point), line.variant
+        found = (at.get((*place, it.name)) for it in asked.gauges)
+        means = (rounded(it.mean if it else None) for it in found)
         variant = _variant_cells(asked, line.variant) if compared else ()
-        place = [as_toml(value) for _, value in cell.point]
-        rows.append((*place, *variant, f"{line.as_asked} of {len(line.runs)}", *means))
+        values = (as_toml(value) for _, value in cell.point)
+        rows.append((*values, *variant, f"{line.as_asked} of {len(line.runs)}", *means))
     names = [f"best {key}" if key == x else key for key in asked.axes]
     names += [asked.by.value] if asked.by else []
     left = (*names, *((settings_of(asked) or ("variant",)) if compared else ()))
-    means = [_with_unit(it, unit) for it in asked.gauges]
-    return Printed(title, left, ("completed", *means), tuple(rows))
-
-
-def _better(gauge: MeasureSpec, line: Line, other: Line) -> bool:
-    """Return whether a line's mean is better than another's."""
-    more = line.mean.mean - other.mean.mean
-    return more > 0 if gauge.higher_is_better else more < 0
+    heads = (_with_unit(it, unit) for it in asked.gauges)
+    return Printed(title, left, ("completed", *heads), tuple(rows))
 
 
 def settings_of(asked: Campaign) -> tuple[str, ...]:

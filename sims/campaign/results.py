@@ -9,15 +9,12 @@ changed.
 from __future__ import annotations
 
 import json
-import signal
-import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, groupby, repeat
 from math import inf
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -28,8 +25,8 @@ from sims.campaign.axes import as_toml
 from sims.campaign.cells import CellResult, MeasureSpec, RunStatus
 from sims.campaign.comparing import Compared, Comparison, Effect, compare, judged, run_of, widths
 from sims.campaign.plan import Case, Cells
-from sims.errors import InputError, imported
-from sims.exports.tables import guarded
+from sims.errors import InputError
+from sims.exports.tables import guarded, polars_or_error, restore_interrupts
 from sims.intervals import mean_of
 from sims.packing import digest
 from sims.writing import refusing, replacing
@@ -282,24 +279,6 @@ COLUMNS = tuple(it.name for it in attrs.fields(CellResult) if it.name != "values
 """Columns of every file, beside one for each measure."""
 
 
-def polars_or_error() -> ModuleType:
-    """Return the module polars. Raises InputError, naming the pip command, where it is missing."""
-    polars: ModuleType = imported("polars", "results", "pip install 'holdfast[results]'")
-    _restore_interrupts()
-    return polars
-
-
-def _restore_interrupts() -> None:
-    """Install Python's present handler of Ctrl-C again.
-
-    When polars is imported, or first computes, it installs a handler under which a wait for a
-    result goes on through Ctrl-C.
-    """
-    ours = signal.getsignal(signal.SIGINT)
-    if ours is not None and threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, ours)
-
-
 def write_frame(frame: pl.DataFrame, path: Path) -> None:
     """Write a frame as CSV or Parquet, according to the file's suffix. Raises InputError where the
     file cannot be written."""
@@ -309,7 +288,7 @@ def write_frame(frame: pl.DataFrame, path: Path) -> None:
             (guarded(frame).write_csv if csv else frame.write_parquet)(new)
         except polars_or_error().exceptions.PolarsError as error:  # of a full disk, say
             raise OSError(str(error).splitlines()[0]) from None
-        _restore_interrupts()
+        restore_interrupts()
 
 
 def frame_of(

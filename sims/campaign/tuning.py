@@ -17,7 +17,7 @@ from typing import Any
 from attrs import define, evolve, frozen
 
 from sims.campaign import Campaign, TuneSection
-from sims.campaign.answers import Answer, assumptions
+from sims.campaign.answers import Answer, assumptions, ends
 from sims.campaign.axes import Settings, as_toml, settings_text
 from sims.campaign.comparing import run_of
 from sims.campaign.dimensions import FORMS, Dimension, Point, dimension, settings_at
@@ -39,7 +39,7 @@ from sims.errors import COMMAND_LINE, InputError, chosen
 from sims.intervals import LEVEL, Estimate, rounded
 from sims.metrics.measures import Measure
 from sims.scenario import Scenario
-from sims.telling import about, amount_of, counted, grid
+from sims.telling import amount_of, counted, grid
 
 FRESH = 2**20
 """Distance between the seeds of the search and those of the answer."""
@@ -120,7 +120,11 @@ class Tuned(Answer):
     @property
     def sentence(self) -> str:
         """The answer in one sentence, which claims no more than the intervals support."""
-        clauses = list(map(self._clause, self.search.dimensions))
+        regions = self.search.region(self.best), self.search.region(self.best, State.OPEN)
+        clauses = [
+            self._clause(it, best, *(region[it.key] for region in regions))
+            for it, best in zip(self.search.dimensions, self.best.point, strict=True)
+        ]
         means = {
             it.measure: estimate(self.fresh, k, self.level) for k, it in enumerate(self.bounds, 1)
         }
@@ -128,32 +132,15 @@ class Tuned(Answer):
         values = [f"{it.value} {rounded(mean)}{self._unit(it)}" for it, mean in means.items()]
         return f"{', '.join(clauses)}; {', '.join(values)}; {counted(len(self.fresh), 'run')}."
 
-    def _clause(self, it: Dimension) -> str:
+    def _clause(self, it: Dimension, best: Any, good: Sequence[Any], open_: Sequence[Any]) -> str:
         """Return a clause on one key: its best value, the values that are as good, and those that
         may be."""
-        value = dict(zip((it.key for it in self.search.dimensions), self.best.point, strict=True))
-        text, within = self._shown(it, value[it.key]), amount_of(100 * self.search.tolerance)
-        good = self.search.region(self.best)[it.key]
-        open_ = self.search.region(self.best, State.OPEN)[it.key]
-        sure, perhaps = self._named(it, good, value[it.key]), self._named(it, open_, value[it.key])
-        clauses = [f"as good within {within} %: {sure}"] if sure else []
+        sure, perhaps = it.others(good, best), it.others(open_, best)
+        within = f"as good within {amount_of(100 * self.search.tolerance)} %"
+        clauses = [f"{within}: {sure}"] if sure else []
         if perhaps != sure:
             clauses.append(f"may be: {perhaps}" if sure else f"may be as good: {perhaps}")
-        return f"{it.key} = {text}" + (f" ({'; '.join(clauses)})" if clauses else "")
-
-    def _named(self, it: Dimension, region: Sequence[Any], best: Any) -> str:
-        """Return a region of a key's values as text; empty if it holds the best value alone."""
-        if not it.ranges:
-            return ", ".join(self._shown(it, one) for one in region if one != best)
-        low, high = region
-        return "" if low == high else f"{self._shown(it, low)} to {self._shown(it, high)}"
-
-    @staticmethod
-    def _shown(it: Dimension, value: Any) -> str:
-        if not it.timed:
-            return as_toml(value)
-        minutes = 60 <= value < 3600
-        return f"{amount_of(value / 60, 4)} min" if minutes else about(value, "s")
+        return f"{it.key} = {it.text(best)}" + (f" ({'; '.join(clauses)})" if clauses else "")
 
     def _unit(self, measure: Measure, before: str = " ") -> str:
         return f"{before}{self.scenario.times.value}" if measure.timed else ""
@@ -194,10 +181,8 @@ class Tuned(Answer):
         Raises InputError where matplotlib is missing.
         """
         sign, search = -1 if self.measure.higher_is_better else 1, self.search
-        trials = list(search.trials.values())
-        return draw_tuning(
-            trials, search.dimensions, Path(path), self.sentence, self._measured, sign
-        )
+        trials, names = list(search.trials.values()), (self.sentence, self._measured)
+        return draw_tuning(trials, search.dimensions, Path(path), *names, sign)
 
     def grid(self) -> Any:
         """Return the table of the points as people read it."""
@@ -214,10 +199,10 @@ class Tuned(Answer):
 
     def as_json(self) -> dict[str, Any]:
         """Return the answer as data."""
-        found, names = self.estimate, dict(self.settings)
+        mean = self.estimate
         return {
-            "best": names,
-            "mean": {"mean": found.mean, "low": found.low, "high": found.high, "size": found.size},
+            "best": dict(self.settings),
+            "mean": ends(mean, "mean", "low", "high") | {"size": mean.size},
             "as_good": self.search.region(self.best),
             "may_be_as_good": self.search.region(self.best, State.OPEN),
             "tried": self.rows(),
@@ -352,15 +337,15 @@ def _nothing_fits(search: Search, measure: Measure, bounds: Sequence[Bound]) -> 
         return InputError(COMMAND_LINE, "--over", problem, accepted)
 
     means = {it.point: _means(it.values) for it in known}
-    for bound, values in zip(bounds, zip(*means.values(), strict=True), strict=True):
-        if all(map(isnan, values)):
+    for k, bound in enumerate(bounds):
+        if all(isnan(it[k]) for it in means.values()):
             problem = f"{bound.measure.value} has no value in any run"
             return InputError(COMMAND_LINE, "--subject-to", problem, "bounds of other measures")
 
     def missed(it: Trial) -> tuple[int, float]:
         """Return the number of bounds that a point breaks, and by how much, relative to the bounds
         and summed over them."""
-        pairs = list(zip(bounds, means[it.point], strict=True))
+        pairs = zip(bounds, means[it.point], strict=True)
         parts = [abs(mean - b.limit) / (abs(b.limit) or 1) for b, mean in pairs if not b.kept(mean)]
         return len(parts), sum(parts)
 
