@@ -19,7 +19,7 @@ from sims.campaign.picture import draw, prepare_pictures
 from sims.campaign.results import Results, Store, write_frame
 from sims.campaign.tables import MOST, SUFFIXES, Table
 from sims.campaign.tuning import searched
-from sims.cli.progress import bar, interruptible
+from sims.cli.progress import Count, interruptible
 from sims.errors import FAILED, InputError, naming, note, show
 from sims.exports import tables as exports
 from sims.options import (
@@ -105,7 +105,7 @@ def working(
     Ctrl-C within tells whether finished runs are in `store`; `bound`: what is asked for is a bound.
     """
     workers = cluster(scheduler, patience) if scheduler else local(processes)
-    with naming(file), interruptible(store), workers as ready, bar(title, bound) as watch:
+    with naming(file), interruptible(store), workers as ready, Count(title, bound) as watch:
         yield ready, watch
 
 
