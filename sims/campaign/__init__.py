@@ -247,8 +247,8 @@ class Campaign(CampaignFile):
     """Folder in which `scenario` and modules are sought: that of the file."""
     source: str = COMMAND_LINE
     """File that errors name."""
-    given: dict[str, Any] = Field(default_factory=dict)
-    """Maps the name of each measure that a program gives to its function."""
+    given: dict[str, MeasureSpec] = Field(default_factory=dict)
+    """Maps the name of each measure that a program gives to it."""
 
     @property
     def made(self) -> bool:
@@ -262,9 +262,7 @@ class Campaign(CampaignFile):
 
     def gauge(self, name: str | None) -> MeasureSpec:
         name = name or self.measures[0]
-        if name in self.given:
-            return MeasureSpec(name, name in self.higher_is_better, given=self.given[name])
-        return super().gauge(name)
+        return self.given.get(name) or super().gauge(name)
 
     @property
     def reference(self) -> str:
@@ -318,16 +316,14 @@ def load_campaign(
 def _flatten(table: dict[str, Any], source: str) -> None:
     """Replace nested tables of settings in `table` by dotted keys. Entries of a wrong type stay, to
     be refused later."""
-    if isinstance(table.get("set"), dict):
-        table["set"] = dict(flat(table["set"]))
     if isinstance(table.get("axes"), dict):
         table["axes"] = dict(axes_of(table["axes"], source))
-    tune = table.get("tune")
-    if isinstance(tune, dict) and isinstance(tune.get("over"), dict):
-        tune["over"] = dict(flat(tune["over"]))
-    if isinstance(table.get("variants"), dict):
-        variants = table["variants"].items()
-        table["variants"] = {k: dict(flat(v)) if isinstance(v, dict) else v for k, v in variants}
+    variants = table.get("variants")
+    named = variants if isinstance(variants, dict) else ()
+    places = (table, "set"), (table.get("tune"), "over"), *((variants, it) for it in named)
+    for place, key in places:
+        if isinstance(place, dict) and isinstance(place.get(key), dict):
+            place[key] = dict(flat(place[key]))
 
 
 def _merge(table: dict[str, Any], changes: Mapping[str, Any]) -> None:

@@ -54,8 +54,7 @@ def campaign_of(
         replications=runs,
         until=in_unit(until, "--until", lambda: scenario.times.value),
         measures=(gauge.name,),
-        higher_is_better=(gauge.name,) if gauge.higher_is_better else (),
-        given={gauge.name: gauge.given} if gauge.given else {},
+        given={gauge.name: gauge},
         set=dict(changes),
     )
 

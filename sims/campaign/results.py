@@ -186,15 +186,12 @@ class Results:
             tests = max((len(cases) - 1) * self.plan.places, 1)
             level = 1 - (1 - campaign.level) / tests  # that of the intervals that are printed
             names = campaign.reference, campaign.effect
-            return all(
-                precision.reached(scale, half)
-                for scale, half in widths(compare((), gauge, runs, *names, level))
-            )
-        means = (
-            mean_of([run.value for run in row if run.value is not None], campaign.level)
-            for row in runs.values()
-        )
-        return all(it.size > 1 and precision.reached(it.mean, it.half) for it in means)
+            found = widths(compare((), gauge, runs, *names, level))
+        else:
+            values = ([it.value for it in row if it.value is not None] for row in runs.values())
+            means = (mean_of(each, campaign.level) for each in values)
+            found = ((it.mean, it.half) for it in means)
+        return all(precision.reached(scale, half) for scale, half in found)
 
     # --- answers ------------------------------------------------------------------------------
 

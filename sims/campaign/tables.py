@@ -49,16 +49,15 @@ class Table(Answer):
     line."""
 
     @cached_property
-    def cells(self) -> list[tuple[MeasureSpec, Comparison]]:
+    def cells(self) -> list[Comparison]:
         """Comparisons by measure and cell, whose intervals hold together over all measures."""
-        results = self.results
-        gauges = results.campaign.gauges
-        found = [cell for gauge in gauges for cell in results.compared(gauge)]
-        return [(it.gauge, it) for it in judged(found, results.campaign.level)]
+        asked = self.results.campaign
+        found = [cell for gauge in asked.gauges for cell in self.results.compared(gauge)]
+        return judged(found, asked.level)
 
     def comparisons(self) -> list[Comparison]:
         """Return the comparisons of the first measure, one for each cell."""
-        return [cell for gauge, cell in self.cells if gauge == self.results.campaign.gauges[0]]
+        return [cell for cell in self.cells if cell.gauge == self.results.campaign.gauges[0]]
 
     def runs(self) -> Any:
         """Return a frame of polars with a row for each run."""
@@ -83,12 +82,12 @@ class Table(Answer):
     @property
     def _most_runs(self) -> int:
         """Largest number of runs of a variant in a cell."""
-        return max((len(line.runs) for _, cell in self.cells for line in cell.lines), default=0)
+        return max((len(line.runs) for cell in self.cells for line in cell.lines), default=0)
 
     @property
     def notes(self) -> list[str]:
         """Notes that a reader of the figures needs, a line each."""
-        shown = [] if self.short else [cell for _, cell in self.cells]
+        shown = [] if self.short else self.cells
         notes = list(_notes(self.results, self.comparisons(), corrected(shown)))
         return [*notes, *self._shortened(), *self._answer()]
 
@@ -138,7 +137,7 @@ class Table(Answer):
     @cached_property
     def _rows(self) -> int:
         """Number of rows of the table of every cell."""
-        return sum(len(cell.lines) for _, cell in self.cells)
+        return sum(len(cell.lines) for cell in self.cells)
 
     @property
     def _many(self) -> bool:
@@ -181,9 +180,9 @@ class Table(Answer):
         """Return a row for each measure, cell and variant, with the ends of intervals."""
         return [
             {key: plain(value) for key, value in cell.point}
-            | {"measure": gauge.name}
+            | {"measure": cell.gauge.name}
             | _row(cell, it)
-            for gauge, cell in self.cells
+            for cell in self.cells
             for it in cell.lines
         ]
 
