@@ -102,8 +102,7 @@ class Tuned(Answer):
     @property
     def estimate(self) -> Estimate:
         """Mean of the measure at the best point, over seeds that the search did not use."""
-        found = estimate(self.fresh, 0, self.level)
-        return found.negative if self.measure.higher_is_better else found
+        return estimate(self.fresh, 0, self.level)
 
     @property
     def runs(self) -> int:
@@ -167,12 +166,14 @@ class Tuned(Answer):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each point, the best first: its settings, mean, runs and state."""
-        sign, order = -1 if self.measure.higher_is_better else 1, list(State)
-        trials = self.search.trials.values()
+        search, order = self.search, list(State)
         return [
-            dict(settings_at(self.search.dimensions, it.point))
-            | {self.measure.value: sign * it.mean, "runs": len(it.values), "state": it.state.value}
-            for it in sorted(trials, key=lambda it: (order.index(it.state), it.mean))
+            dict(settings_at(search.dimensions, it.point))
+            | {self.measure.value: it.mean, "runs": len(it.values), "state": it.state.value}
+            for it in sorted(
+                search.trials.values(),
+                key=lambda it: (order.index(it.state), search.sign * it.mean),
+            )
         ]
 
     def plot(self, path: str | Path) -> Path:
@@ -180,9 +181,7 @@ class Tuned(Answer):
 
         Raises InputError where matplotlib is missing.
         """
-        sign, search = -1 if self.measure.higher_is_better else 1, self.search
-        trials, names = list(search.trials.values()), (self.sentence, self._measured)
-        return draw_tuning(trials, search.dimensions, Path(path), *names, sign)
+        return draw_tuning(self.search, Path(path), self.sentence, self._measured)
 
     def grid(self) -> Any:
         """Return the table of the points as people read it."""
@@ -281,7 +280,8 @@ def tune(
         def fits(values: Sequence[Value]) -> bool:
             return all(map(Bound.kept, bounds, _means(values)))
 
-        search = Search(tuple(over), evaluate, fits, tolerance, each)
+        sign = -1 if measure.higher_is_better else 1
+        search = Search(tuple(over), evaluate, fits, tolerance, each, sign)
         best = search.run()
         if best is None:
             raise _nothing_fits(search, measure, bounds)
@@ -309,15 +309,14 @@ def _check(over: Sequence[Dimension], each: int) -> None:
 
 
 def _values(found: Results, bounds: Sequence[Bound]) -> list[list[Value]]:
-    """Return, for each variant, the values of each run: the measure first, with its sign such that
-    less is better, and then those that have bounds."""
+    """Return, for each variant, the values of each run: the measure first, and then those that have
+    bounds."""
     campaign = found.campaign
     gauges = [campaign.gauges[0], *(campaign.gauge(it.measure.value) for it in bounds)]
-    sign = -1 if gauges[0].higher_is_better else 1
     rows: dict[str, list[Value]] = {name: [] for name in campaign.variants}
     for (case, _), result in found.finished():
-        first, *others = (run_of(result, it, campaign.until).value for it in gauges)
-        rows[case.variant].append((None if first is None else sign * first, *others))
+        values = (run_of(result, it, campaign.until).value for it in gauges)
+        rows[case.variant].append(tuple(values))
     return list(rows.values())
 
 

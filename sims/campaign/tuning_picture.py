@@ -7,9 +7,9 @@ from pathlib import Path
 
 from sims.campaign.axes import settings_text
 from sims.campaign.dimensions import Dimension
-from sims.campaign.search import State, Trial, estimate
+from sims.campaign.search import Search, State, Trial, estimate
 from sims.errors import InputError
-from sims.intervals import LEVEL, Estimate
+from sims.intervals import LEVEL
 from sims.plots.comparisons import draw_panels, draw_spreads
 from sims.plots.maps import Dot, draw_maps
 from sims.scenario.keys import axis_words
@@ -22,25 +22,14 @@ UNITS = (DAY, "d"), (HOUR, "h"), (60.0, "min"), (1.0, "s")
 """Sizes of units of time in seconds, the largest first."""
 
 
-def draw_tuning(
-    trials: list[Trial],
-    dimensions: tuple[Dimension, ...],
-    path: Path,
-    title: str,
-    what: str,
-    sign: int,
-) -> Path:
+def draw_tuning(search: Search, path: Path, title: str, what: str) -> Path:
     """Draw the points of a search, and return `path`.
 
-    `what` names the measure with its unit; `sign` is -1 where more of it is better. Raises
-    InputError where no point has a value, and where matplotlib is missing.
+    `what` names the measure with its unit. Raises InputError where no point has a value, and where
+    matplotlib is missing.
     """
-
-    def mean(it: Trial) -> Estimate:
-        found = estimate(it.values, 0, LEVEL)
-        return found if sign > 0 else found.negative
-
-    known = [it for it in trials if not isnan(it.mean)]
+    dimensions = search.dimensions
+    known = [it for it in search.trials.values() if not isnan(it.mean)]
     if not known:
         raise InputError("picture", "", "no point has a value", "finished runs")
     axes = [place for place, it in enumerate(dimensions) if it.ranges][:2]
@@ -52,15 +41,16 @@ def draw_tuning(
         alike.setdefault(settings_text(others) if others else "", []).append(it)
     if not ranged:
         spreads = {
-            words: ([sign * value for value in it.sample], mean(it))
-            for words, [it] in alike.items()
+            words: (it.sample, estimate(it.values, 0, LEVEL)) for words, [it] in alike.items()
         }
         return draw_spreads({"": spreads}, path, title, f"{what}, of each run")
     sizes, names = zip(*map(_scale, ranged), strict=True)
     if len(ranged) == 1:
         (place, size), along = (axes[0], sizes[0]), ranged[0]
         curves = {
-            words or what: sorted((it.point[place] / size, mean(it)) for it in group)
+            words or what: sorted(
+                (it.point[place] / size, estimate(it.values, 0, LEVEL)) for it in group
+            )
             for words, group in alike.items()
         }
         return draw_panels(
@@ -69,7 +59,7 @@ def draw_tuning(
             log_x=along.logs,
             log_y=False,
             line=None,
-            best=sign < 0,
+            best=search.sign < 0,
             ticks=_ticks(along, size, {it.point[place] for it in known}),
         )
     panels = {
@@ -77,7 +67,7 @@ def draw_tuning(
             Dot(
                 it.point[axes[0]] / sizes[0],
                 it.point[axes[1]] / sizes[1],
-                sign * it.mean,
+                it.mean,
                 it.state in GOOD,
                 it.state is State.BEST,
             )
