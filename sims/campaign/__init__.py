@@ -197,7 +197,8 @@ class CampaignFile(Section):
     tune: TuneSection | None = None
 
     def check(self) -> None:
-        if self.tune is not None and not self.searches:
+        more = self.axes or self.precision or self.picture or OWN.fullmatch(self.scenario)
+        if self.tune is not None and (more or len(self.variants) != 1):
             alone = "a scenario file, without axes, variants, precision and a picture"
             raise Unacceptable("tune", dict(self.tune.over), alone)
         for name in self.measures:
@@ -214,13 +215,6 @@ class CampaignFile(Section):
         for key, value, accepted in self._choices():
             if value not in accepted:
                 raise Unacceptable(key, value, ", ".join(filter(None, accepted)))
-
-    @property
-    def searches(self) -> bool:
-        """Whether the file asks for a search for the best settings; other parts of a campaign must
-        be missing then."""
-        more = self.axes or self.precision or self.picture or OWN.fullmatch(self.scenario)
-        return self.tune is not None and not more and len(self.variants) == 1
 
     def gauge(self, name: str | None) -> MeasureSpec:
         """Return the measure of that name, or the first for None. Raises ValueError for an unknown

@@ -113,8 +113,8 @@ def _in_one(cell: Comparison, baseline: str) -> str:
     worse = [line.variant for line in cell.lines if line.verdict is Verdict.WORSE]
     name = cell.gauge.name
     if better:
-        sign = -1 if cell.gauge.higher_is_better else 1
-        best = min(better, key=lambda line: sign * (line.effect.mean if line.effect else 0.0))
+        pick = max if cell.gauge.higher_is_better else min
+        best = pick(better, key=lambda line: line.effect.mean if line.effect else 0.0)
         more = f", and so {'is' if len(better) == 2 else 'are'} "
         others = [line.variant for line in better if line is not best]
         text = f"{best.variant} is better than {baseline}: {name} {_beside(cell, best)}"

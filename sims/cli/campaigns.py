@@ -155,18 +155,17 @@ def run(
             raise InputError(str(store.folder), "", "there is nothing to go on from", accepted)
         if asked.picture is not None or asked.tune is not None:
             prepare_pictures(store.folder)
-        if not asked.tune and (
-            changed := store.changed(Results.of(asked, store=store).description())
-        ):
-            named = ", ".join(changed)
-            note(f"changed since it began: {named}; what follows from it is run again")
-        begun = str(file), asked.name, store.folder, scheduler, patience, processes
+        begun = file, asked.name, store.folder, scheduler, patience, processes
+        drawn = store.folder / f"{asked.name}.png"
         if asked.tune is not None:
             with working(*begun, bound=True) as (workers, watch):
                 answer = searched(asked, workers, store.folder, watch)
             show_table(answer)
-            show(f"picture  {answer.plot(store.folder / f'{asked.name}.png')}")
+            show(answer.saved(drawn))
             return
+        if changed := store.changed(Results.of(asked, store=store).description()):
+            named = ", ".join(changed)
+            note(f"changed since it began: {named}; what follows from it is run again")
         with working(*begun) as (workers, watch):
             found = run_campaign(asked, workers, store, watch=watch, retry=retry)
         show_table(Table(found, whole))
@@ -176,7 +175,7 @@ def run(
             show(f"         and {len(raised) // 2 - SHOWN:,} more: `holdfast campaign status`")
         show(f"results  {store.folder}: {counted(len(found.found), 'cell')}")
         if asked.picture is not None:
-            show(f"picture  {draw(found, store.folder / f'{asked.name}.png')}")
+            show(f"picture  {draw(found, drawn)}")
         if raised:
             raise typer.Exit(FAILED)
 

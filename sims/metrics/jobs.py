@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import enum
 from array import array
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from math import nan
 from statistics import fmean
 from sys import intern
@@ -19,6 +19,7 @@ from sims.history import JobRow, Listener
 from sims.history.rows import bounded
 
 Mask = NDArray[np.bool_]
+Words = NDArray[np.object_]
 
 BOUND = 10.0
 """Shortest own time, in seconds, by which bounded slowdown divides (Feitelson et al., JSSPP
@@ -45,7 +46,7 @@ class By(enum.Enum):
 class Jobs:
     """The completed jobs of a run, in order of submission, with an array for each fact."""
 
-    names: tuple[str, ...]
+    names: Words
     submitted: Floats
     started: Floats
     """Time of the first start."""
@@ -54,10 +55,10 @@ class Jobs:
     """Error-free time of the job by itself; nan where it has none."""
     processors: NDArray[np.int64]
     """Largest number of processors that the job held at one time."""
-    users: tuple[str, ...]
+    users: Words
     """User of each job; empty if unknown, as are groups and queues."""
-    groups: tuple[str, ...]
-    queues: tuple[str, ...]
+    groups: Words
+    queues: Words
     bound: float
     """Smallest own time of bounded slowdown, in time units."""
     work: Floats
@@ -125,8 +126,7 @@ class Jobs:
             case By.TIME:
                 return _ranked(np.ceil(np.log10(self.own)), _time)
         words = {By.USER: self.users, By.GROUP: self.groups, By.QUEUE: self.queues}[by]
-        array = np.array(words, dtype=object)
-        return [(word or UNKNOWN, array == word) for word in sorted(set(words), key=_in_order)]
+        return [(word or UNKNOWN, words == word) for word in sorted(set(words), key=_in_order)]
 
 
 def _ranked(ranks: Floats, name: Callable[[int], str]) -> list[tuple[str, Mask]]:
@@ -182,15 +182,11 @@ class Completions(Listener):
         rows = np.array(self._numbers).reshape(-1, 8)
         order = np.argsort(rows[:, 0], kind="stable")
         _, submitted, completed, started, processors, own, work, recorded = rows[order].T
-        names, users, groups, queues = _columns((self._words[k] for k in order), 4)
+        names, users, groups, queues = np.array(self._words, object).reshape(-1, 4)[order].T
         # A job without work has no slowdown; dividing by 0 would make means infinite.
         own[own == 0] = nan
         times, owners = (submitted, started, completed, own), (users, groups, queues)
         return Jobs(names, *times, processors.astype(np.int64), *owners, bound, work, recorded)
-
-
-def _columns(rows: Iterable[tuple[str, ...]], width: int) -> tuple[tuple[str, ...], ...]:
-    return tuple(zip(*rows, strict=True)) or ((),) * width
 
 
 @define(eq=False)
