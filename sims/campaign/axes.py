@@ -4,7 +4,8 @@ file."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -101,29 +102,29 @@ class Range(Section):
 # --- a campaign file ------------------------------------------------------------------------------
 
 
-def flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def flat(
+    table: Mapping[str, Any], whole: str = "kind", prefix: str = ""
+) -> Iterator[tuple[str, Any]]:
     """Yield a pair (dotted key, value) for each entry of a table and of the tables within it.
 
-    A table that has a `kind` is one value, since it replaces the scenario's table as a whole.
+    A table that has the key `whole` is one value: one with a `kind` replaces the scenario's table
+    as a whole.
     """
     for key, value in table.items():
-        if isinstance(value, dict) and value and "kind" not in value:
-            yield from flat(value, f"{prefix}{key}.")
+        if isinstance(value, dict) and value and whole not in value:
+            yield from flat(value, whole, f"{prefix}{key}.")
         else:
             yield prefix + key, value
 
 
-def axes_of(table: Mapping[str, Any], source: str, prefix: str = "") -> Iterator[Axis]:
+def axes_of(table: Mapping[str, Any], source: str) -> Iterator[Axis]:
     """Yield the axes of a campaign file's `[axes]`, from lists and ranges. Raises InputError for
     another value."""
-    for name, value in table.items():
-        key = prefix + name
+    for key, value in flat(table, "first"):
         if isinstance(value, list) and value:
             yield key, tuple(value)
-        elif isinstance(value, dict) and "first" in value:
-            yield key, section_of(Range, value, source, f"axes.{key}").values()
         elif isinstance(value, dict) and value:
-            yield from axes_of(value, source, f"{key}.")
+            yield key, section_of(Range, value, source, f"axes.{key}").values()
         else:
             raise InputError(source, f"axes.{key}", f"{value!r} is not accepted", LISTED)
 
@@ -155,6 +156,13 @@ def _values(text: str) -> tuple[Any, ...]:
         if isinstance(values, list):
             return tuple(values)
     return tuple(value_of(word.strip()) for word in SEPARATOR.split(text))
+
+
+def each_once(keys: Iterable[str], option: str) -> None:
+    """Raise InputError where one of the keys that an option varies comes twice."""
+    for key, count in Counter(keys).items():
+        if count > 1:
+            raise InputError(COMMAND_LINE, option, f"{key} is varied twice", "each key once")
 
 
 def settings_text(settings: Settings) -> str:

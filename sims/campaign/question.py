@@ -16,7 +16,7 @@ from attrs import evolve
 
 from actors.decisions import name_of
 from sims.campaign import Campaign, Precision, load_campaign
-from sims.campaign.axes import Axis, Settings, as_toml, is_object, settings_text
+from sims.campaign.axes import Axis, Settings, as_toml, each_once, is_object, settings_text
 from sims.campaign.cells import MeasureSpec, gauge
 from sims.campaign.engine import Watch, execute, unwatched
 from sims.campaign.executors import Workers, given
@@ -110,9 +110,7 @@ def precision_of(
 def combined(vary: Sequence[Axis], across: Sequence[Axis] = ()) -> list[Settings]:
     """Return all combinations of the values in `vary`, the last axis fastest. Raises InputError
     where a key is varied twice."""
-    for key, count in Counter(key for key, _ in (*vary, *across)).items():
-        if count > 1:
-            raise InputError(COMMAND_LINE, "--vary", f"{key} is varied twice", "each key once")
+    each_once((key for key, _ in (*vary, *across)), "--vary")
     return list(product(*([(key, value) for value in values] for key, values in vary)))
 
 

@@ -18,7 +18,7 @@ from attrs import define, evolve, frozen
 
 from sims.campaign import Campaign, TuneSection
 from sims.campaign.answers import Answer, assumptions, ends
-from sims.campaign.axes import Settings, as_toml, settings_text
+from sims.campaign.axes import Settings, as_toml, each_once, settings_text
 from sims.campaign.comparing import run_of
 from sims.campaign.dimensions import FORMS, Dimension, Point, dimension, settings_at
 from sims.campaign.engine import Watch, execute, unwatched
@@ -298,8 +298,7 @@ def _check(over: Sequence[Dimension], each: int) -> None:
     if not over:
         raise InputError(COMMAND_LINE, "--over", "nothing is varied", FORMS)
     names = [it.key for it in over]
-    if twice := next((it for it in names if names.count(it) > 1), None):
-        raise InputError(COMMAND_LINE, "--over", f"{twice} is varied twice", "each key once")
+    each_once(names, "--over")
     if "seed" in names:
         problem = "seed: all points are run with the same seeds"
         raise InputError(COMMAND_LINE, "--over", problem, "another key; --seed, --runs")
