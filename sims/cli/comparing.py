@@ -51,7 +51,7 @@ Precision = Annotated[
     ),
 ]
 Most = Annotated[int, option(positive_int, "N", "with --precision: runs at most")]
-Results = Annotated[
+Store = Annotated[
     Path | None, option(Path, "DIR", "folder of results: what is interrupted resumes from it")
 ]
 Output = Annotated[
@@ -114,7 +114,7 @@ def compare(
     changes: Overrides = None,
     policies: Policies = None,
     until: Until = None,
-    store: Results = None,
+    store: Store = None,
     as_json: Annotated[bool, flag("--json", "print JSON, with the value of each run")] = False,
     output: Annotated[
         Path | None,
@@ -186,7 +186,7 @@ def tune(
     changes: Overrides = None,
     policies: Policies = None,
     until: Until = None,
-    store: Results = None,
+    store: Store = None,
     scheduler: Scheduler = None,
     patience: Patience = PATIENCE,
     as_json: AsJson = False,
@@ -251,7 +251,7 @@ def sensitivity(
     changes: Overrides = None,
     policies: Policies = None,
     until: Until = None,
-    store: Results = None,
+    store: Store = None,
     scheduler: Scheduler = None,
     patience: Patience = PATIENCE,
     as_json: AsJson = False,
