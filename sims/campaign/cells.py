@@ -236,16 +236,15 @@ def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: CellRe
     blocks."""
     kinds = {measure: measure.fold(batch.home) for measure in batch.gauges}
     whole = Report in kinds.values() or batch.by is not None
-    report = Report(summary=summary) if whole else None
-    folds: dict[type, Any] = {Summary: summary, Report: report}
-    folds |= {kind: kind() for kind in kinds.values() if kind not in folds}
     # A Report feeds its summary itself, so the summary must not get the events twice.
-    listening = {*kinds.values(), Report} - {Summary} if report else {*kinds.values(), Summary}
+    folds: dict[type, Any] = {Report: Report(summary=summary)} if whole else {Summary: summary}
+    folds |= {kind: kind() for kind in kinds.values() if kind not in (Report, Summary)}
     try:
-        ending = run(scenario, [folds[kind] for kind in listening], batch.folder, until=batch.until)
+        ending = run(scenario, list(folds.values()), batch.folder, until=batch.until)
     except (Deadlock, Stalled) as ended:
         return attrs.evolve(result, end=RunStatus.STARVED, time=float(ended.time))
-    if report:
+    folds[Summary] = summary
+    if report := folds.get(Report):
         report.close()
     end = RunStatus(ending.end.value)
     if end is RunStatus.COMPLETED and summary.killed:
@@ -282,15 +281,14 @@ def _by_block(
     classes += report.jobs.classes(batch.by) if report and batch.by else []
     found: dict[str, dict[str, dict[str, Any]]] = {it.value: {} for it in asked}
     for it, (name, members) in product(asked, classes):
-        values = quantities[str(it.quantity)]
-        which = members & ~np.isnan(values)
-        if which.any():
-            selected = values[which], block_of[which]
-            each = by_block(it.summed, *selected)
+        values = np.where(members, quantities[str(it.quantity)], np.nan)
+        known = values[~np.isnan(values)]
+        if known.size:
+            each = by_block(it.summed, values, block_of)
             found[it.value][name] = {
-                "value": it.summed(selected[0]),
+                "value": it.summed(known),
                 "blocks": each.tolist(),
-                "informed": informed(*selected)[: len(each)],
+                "informed": informed(values, block_of)[: len(each)],
             }
     speaks = "" if blocks is None else blocks.text(submitted, units(scenario.times.value))
     return found, speaks
