@@ -3,6 +3,7 @@ picture and data."""
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +20,7 @@ from sims.campaign.picture import draw, prepare_pictures
 from sims.campaign.results import Results, Store, write_frame
 from sims.campaign.tables import MOST, SUFFIXES, Table
 from sims.campaign.tuning import searched
-from sims.cli.progress import Count, interruptible
+from sims.cli.progress import Count
 from sims.errors import FAILED, InputError, naming, note, show
 from sims.exports import tables as exports
 from sims.options import (
@@ -102,11 +103,21 @@ def working(
 ) -> Iterator[tuple[Workers, Watch]]:
     """Yield workers for the runs of a file, and a function that shows their progress.
 
-    Ctrl-C within tells whether finished runs are in `store`; `bound`: what is asked for is a bound.
+    Ctrl-C and SIGTERM within tell whether finished runs are in `store`, from which the same command
+    goes on; `bound`: what is asked for is a bound.
     """
     workers = cluster(scheduler, patience) if scheduler else local(processes)
-    with naming(file), interruptible(store), workers as ready, Count(title, bound) as watch:
-        yield ready, watch
+    try:
+        with naming(file), workers as ready, Count(title, bound) as watch:
+            yield ready, watch
+    except KeyboardInterrupt as interrupt:
+        # Whoever presses again while workers are stopped would only see a traceback.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        more = "without --store nothing is kept"
+        if store is not None:
+            kept = f"what is finished is in {store}: the same command goes on"
+            more = kept if Store(store).files() else "no run has finished yet"
+        raise type(interrupt)(f"; {more}") from None
 
 
 @contextmanager

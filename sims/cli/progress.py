@@ -3,14 +3,11 @@ and then elsewhere."""
 
 from __future__ import annotations
 
-import signal
 import sys
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
 from functools import cached_property
 from math import isfinite
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from actors.events import IterationCompleted, JobCompleted, JobKilled
@@ -201,21 +198,3 @@ def tracked(results: Iterable[T], tasks: Collection[object], title: str) -> Iter
         for done, result in enumerate(results, start=1):
             watch(done, len(tasks))
             yield result
-
-
-@contextmanager
-def interruptible(store: Path | None) -> Iterator[None]:
-    """Add to the message of Ctrl-C and SIGTERM within whether finished runs are in `store`, from
-    which the same command goes on."""
-    from sims.campaign.results import Store
-
-    try:
-        yield
-    except KeyboardInterrupt as interrupt:
-        # Whoever presses again while workers are stopped would only see a traceback.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        more = "without --store nothing is kept"
-        if store is not None:
-            kept = f"what is finished is in {store}: the same command goes on"
-            more = kept if Store(store).files() else "no run has finished yet"
-        raise type(interrupt)(f"; {more}") from None
