@@ -14,9 +14,9 @@ from sims.campaign.executors import local
 from sims.campaign.picture import prepare_pictures
 from sims.campaign.question import refuse_raised
 from sims.campaign.results import Store
-from sims.cli.campaigns import working
+from sims.cli.campaigns import Replications, working
 from sims.errors import note, show
-from sims.options import argument, chosen, flag, group, option, positive_int
+from sims.options import argument, chosen, flag, group, option
 from sims.papers import ITEMS, SIZES, Item, current, differences, store_anew, stored
 from sims.papers import item as item_named
 from sims.papers.values import draw, table
@@ -88,10 +88,7 @@ def run(
             "--axis",
         ),
     ] = None,
-    replications: Annotated[
-        int | None,
-        option(positive_int, "N", "runs of every variant in a cell"),
-    ] = None,
+    replications: Replications = None,
     given: Annotated[
         Path | None,
         option(Path, "PATH", "the log or the traces that some need", "--input"),
