@@ -134,11 +134,6 @@ class Estimate:
         """Half-width of the interval, on its wider side if it is not symmetric."""
         return max(self.mean - self.low, self.high - self.mean)
 
-    @property
-    def negative(self) -> Estimate:
-        """Estimate of the mean with its sign changed."""
-        return Estimate(-self.mean, -self.high, -self.low, self.size)
-
     def at(self, level: float) -> Estimate:
         """Return the same estimate with its interval at another level, if its sample is known."""
         return self

@@ -183,7 +183,7 @@ class CampaignFile(Section):
     axes: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
     """Keys of the scenario with their values, a list or a range each. All combinations are
     cells."""
-    variants: dict[str, dict[str, Any]] = Field({"as it is": {}})
+    variants: dict[str, dict[str, Any]] = Field(default={"as it is": {}})
     """Names of variants with their keys of the scenario. Every variant is run in every cell, on the
     same seeds."""
     baseline: str | None = None
@@ -197,7 +197,8 @@ class CampaignFile(Section):
     tune: TuneSection | None = None
 
     def check(self) -> None:
-        if self.tune is not None and not self.searches:
+        more = self.axes or self.precision or self.picture or OWN.fullmatch(self.scenario)
+        if self.tune is not None and (more or len(self.variants) != 1):
             alone = "a scenario file, without axes, variants, precision and a picture"
             raise Unacceptable("tune", dict(self.tune.over), alone)
         for name in self.measures:
@@ -214,13 +215,6 @@ class CampaignFile(Section):
         for key, value, accepted in self._choices():
             if value not in accepted:
                 raise Unacceptable(key, value, ", ".join(filter(None, accepted)))
-
-    @property
-    def searches(self) -> bool:
-        """Whether the file asks for a search for the best settings; other parts of a campaign must
-        be missing then."""
-        more = self.axes or self.precision or self.picture or OWN.fullmatch(self.scenario)
-        return self.tune is not None and not more and len(self.variants) == 1
 
     def gauge(self, name: str | None) -> MeasureSpec:
         """Return the measure of that name, or the first for None. Raises ValueError for an unknown
@@ -247,8 +241,8 @@ class Campaign(CampaignFile):
     """Folder in which `scenario` and modules are sought: that of the file."""
     source: str = COMMAND_LINE
     """File that errors name."""
-    given: dict[str, Any] = Field(default_factory=dict)
-    """Maps the name of each measure that a program gives to its function."""
+    given: dict[str, MeasureSpec] = Field(default_factory=dict)
+    """Maps the name of each measure that a program gives to it."""
 
     @property
     def made(self) -> bool:
@@ -262,9 +256,7 @@ class Campaign(CampaignFile):
 
     def gauge(self, name: str | None) -> MeasureSpec:
         name = name or self.measures[0]
-        if name in self.given:
-            return MeasureSpec(name, name in self.higher_is_better, given=self.given[name])
-        return super().gauge(name)
+        return self.given.get(name) or super().gauge(name)
 
     @property
     def reference(self) -> str:
@@ -318,16 +310,14 @@ def load_campaign(
 def _flatten(table: dict[str, Any], source: str) -> None:
     """Replace nested tables of settings in `table` by dotted keys. Entries of a wrong type stay, to
     be refused later."""
-    if isinstance(table.get("set"), dict):
-        table["set"] = dict(flat(table["set"]))
     if isinstance(table.get("axes"), dict):
-        table["axes"] = {axis.key: axis.values for axis in axes_of(table["axes"], source)}
-    tune = table.get("tune")
-    if isinstance(tune, dict) and isinstance(tune.get("over"), dict):
-        tune["over"] = dict(flat(tune["over"]))
-    if isinstance(table.get("variants"), dict):
-        variants = table["variants"].items()
-        table["variants"] = {k: dict(flat(v)) if isinstance(v, dict) else v for k, v in variants}
+        table["axes"] = dict(axes_of(table["axes"], source))
+    variants = table.get("variants")
+    named = variants if isinstance(variants, dict) else ()
+    places = (table, "set"), (table.get("tune"), "over"), *((variants, it) for it in named)
+    for place, key in places:
+        if isinstance(place, dict) and isinstance(place.get(key), dict):
+            place[key] = dict(flat(place[key]))
 
 
 def _merge(table: dict[str, Any], changes: Mapping[str, Any]) -> None:

@@ -9,20 +9,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from attrs import define
-
 from sims.campaign.comparing import Comparison, Line, Verdict
-from sims.campaign.results import polars_or_error, write_frame
-from sims.errors import visible
-from sims.exports.tables import SUFFIXES
-from sims.intervals import rounded, rounded_ratio
-from sims.telling import about, amount_of, as_html, as_text, counted
+from sims.campaign.results import write_frame
+from sims.errors import imported, visible
+from sims.exports.tables import SUFFIXES, Library, library_or_default, polars_or_error
+from sims.intervals import Estimate, estimate_as_json, rounded, rounded_ratio
+from sims.telling import about, as_html, as_text, counted
+from sims.writing import check_suffix
 
 if TYPE_CHECKING:
     from sims.scenario import Scenario
 
 
-class Shown(ABC):
+class Answer(ABC):
     """An answer with a table and notes. A notebook shows it, and `print` prints it."""
 
     SUFFIXES: ClassVar[tuple[str, ...]] = SUFFIXES
@@ -38,6 +37,10 @@ class Shown(ABC):
         """Return the table of the answer for people."""
 
     @abstractmethod
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows of the table as data."""
+
+    @abstractmethod
     def as_json(self) -> dict[str, Any]:
         """Return the answer as data."""
 
@@ -46,10 +49,24 @@ class Shown(ABC):
         """Draw the answer, and return the picture's path. Raises InputError where matplotlib is
         missing."""
 
-    @abstractmethod
+    def frame(self, library: Library | str | None = None) -> Any:
+        """Return all rows as a frame of polars, or of pandas if asked or if polars is missing.
+
+        Raises InputError where both are missing.
+        """
+        if library_or_default(library) is Library.PANDAS:
+            return imported("pandas", "tables", "pip install pandas").DataFrame(self.rows())
+        polars = polars_or_error()
+        frame = polars.DataFrame(self.rows(), infer_schema_length=None, strict=False)
+        return frame.cast({polars.Null: polars.Float64})
+
     def write(self, path: Path) -> int:
-        """Write the table, and return its number of rows. Raises InputError where the file cannot
-        be written."""
+        """Write the table, and return its number of rows. Raises InputError for another suffix, and
+        where the file cannot be written."""
+        check_suffix(path, "table", self.SUFFIXES)
+        frame = self.frame(Library.POLARS)
+        write_frame(frame, path)
+        return len(frame)
 
     def saved(self, path: Path) -> str:
         """Write a picture or the table, as the suffix says; return a line that tells so."""
@@ -72,60 +89,11 @@ class Shown(ABC):
         return as_html(self.grid(), self.notes)
 
 
-class Answer(Shown):
-    """An answer with a row for each thing that was tried."""
-
-    @abstractmethod
-    def rows(self) -> list[dict[str, Any]]:
-        """Return the rows as data, the most important first."""
-
-    def frame(self) -> Any:
-        """Return a frame of polars with all rows."""
-        return polars_or_error().DataFrame(self.rows(), infer_schema_length=None, strict=False)
-
-    def write(self, path: Path) -> int:
-        frame = self.frame()
-        write_frame(frame, path)
-        return len(frame)
-
-
-@define(repr=False)
-class AnswerOfChanges(Answer):
-    """An answer to what small changes of a scenario's numbers do to the mean of a measure."""
-
-    file: str
-    comparison: Comparison
-    by: float
-    """Part by which numbers were changed."""
-    assumed: str
-    """Assumptions of the scenario, in a sentence."""
-
-    @property
-    def measure(self) -> str:
-        """Name of the measure."""
-        return self.comparison.gauge.name
-
-    @property
-    def part(self) -> str:
-        """Fraction by which numbers were changed, as text, such as `20 %`."""
-        return f"{amount_of(100 * self.by)} %"
-
-    @property
-    def title(self) -> str:
-        """Title of the table."""
-        return f"{Path(self.file).stem}: {self.measure} over its mean as it is"
-
-    @property
-    @abstractmethod
-    def sentence(self) -> str:
-        """The answer in one sentence, which claims no more than the intervals support."""
-
-    @property
-    def notes(self) -> list[str]:
-        """The sentence, what was assumed, and how intervals hold."""
-        tests = sum(line.tested for line in self.comparison.lines)
-        level = f"All intervals hold together at 95 % ({counted(tests, 'comparison')}, Bonferroni)."
-        return [self.sentence, f"Assumed: {self.assumed}.", level]
+def ends(estimate: Estimate | None, *names: str) -> dict[str, float | None]:
+    """Return an estimate as columns of a row, with these names: the mean, and the ends of its
+    interval; an end that is not finite is None, as is all of what is not known."""
+    numbers = estimate_as_json(estimate) or {}
+    return {name: numbers.get(it) for name, it in zip(names, ("mean", "low", "high"), strict=True)}
 
 
 def answer(cells: Sequence[Comparison], baseline: str) -> str | None:
@@ -145,8 +113,8 @@ def _in_one(cell: Comparison, baseline: str) -> str:
     worse = [line.variant for line in cell.lines if line.verdict is Verdict.WORSE]
     name = cell.gauge.name
     if better:
-        sign = -1 if cell.gauge.higher_is_better else 1
-        best = min(better, key=lambda line: sign * (line.effect.mean if line.effect else 0.0))
+        pick = max if cell.gauge.higher_is_better else min
+        best = pick(better, key=lambda line: line.effect.mean if line.effect else 0.0)
         more = f", and so {'is' if len(better) == 2 else 'are'} "
         others = [line.variant for line in better if line is not best]
         text = f"{best.variant} is better than {baseline}: {name} {_beside(cell, best)}"

@@ -4,11 +4,11 @@ file."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from attrs import frozen
 
 from actors.decisions import name_of
 from policies.maths.tolerance import SAME
@@ -30,6 +30,8 @@ MOST = 10**6
 
 Settings = tuple[tuple[str, Any], ...]
 """Pairs (dotted key, value) in the order in which they are set."""
+Axis = tuple[str, tuple[Any, ...]]
+"""A key of the scenario that a campaign varies, and its values in order."""
 
 OBJECTS = {
     "policy.name": "policy",
@@ -52,14 +54,6 @@ def objects(settings: Settings) -> dict[str, Any]:
     """Return those settings whose values are a program's objects, by the argument of `holdfast.run`
     that takes them."""
     return {OBJECTS[key]: value for key, value in settings if is_object(key, value)}
-
-
-@frozen
-class Axis:
-    """A key of the scenario that a campaign varies, and its values in order."""
-
-    key: str
-    values: tuple[Any, ...]
 
 
 class Range(Section):
@@ -108,29 +102,29 @@ class Range(Section):
 # --- a campaign file ------------------------------------------------------------------------------
 
 
-def flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def flat(
+    table: Mapping[str, Any], whole: str = "kind", prefix: str = ""
+) -> Iterator[tuple[str, Any]]:
     """Yield a pair (dotted key, value) for each entry of a table and of the tables within it.
 
-    A table that has a `kind` is one value, since it replaces the scenario's table as a whole.
+    A table that has the key `whole` is one value: one with a `kind` replaces the scenario's table
+    as a whole.
     """
     for key, value in table.items():
-        if isinstance(value, dict) and value and "kind" not in value:
-            yield from flat(value, f"{prefix}{key}.")
+        if isinstance(value, dict) and value and whole not in value:
+            yield from flat(value, whole, f"{prefix}{key}.")
         else:
             yield prefix + key, value
 
 
-def axes_of(table: Mapping[str, Any], source: str, prefix: str = "") -> Iterator[Axis]:
+def axes_of(table: Mapping[str, Any], source: str) -> Iterator[Axis]:
     """Yield the axes of a campaign file's `[axes]`, from lists and ranges. Raises InputError for
     another value."""
-    for name, value in table.items():
-        key = prefix + name
+    for key, value in flat(table, "first"):
         if isinstance(value, list) and value:
-            yield Axis(key, tuple(value))
-        elif isinstance(value, dict) and "first" in value:
-            yield Axis(key, section_of(Range, value, source, f"axes.{key}").values())
+            yield key, tuple(value)
         elif isinstance(value, dict) and value:
-            yield from axes_of(value, source, f"{key}.")
+            yield key, section_of(Range, value, source, f"axes.{key}").values()
         else:
             raise InputError(source, f"axes.{key}", f"{value!r} is not accepted", LISTED)
 
@@ -151,7 +145,7 @@ def axis(word: str, option: str = "--vary") -> Axis:
     if key == "seed":
         problem = "all variants are run with the same seeds"
         raise InputError(COMMAND_LINE, option, f"seed: {problem}", "another key; --seed, --runs")
-    return Axis(key, values)
+    return key, values
 
 
 def _values(text: str) -> tuple[Any, ...]:
@@ -162,6 +156,13 @@ def _values(text: str) -> tuple[Any, ...]:
         if isinstance(values, list):
             return tuple(values)
     return tuple(value_of(word.strip()) for word in SEPARATOR.split(text))
+
+
+def each_once(keys: Iterable[str], option: str) -> None:
+    """Raise InputError where one of the keys that an option varies comes twice."""
+    for key, count in Counter(keys).items():
+        if count > 1:
+            raise InputError(COMMAND_LINE, option, f"{key} is varied twice", "each key once")
 
 
 def settings_text(settings: Settings) -> str:

@@ -23,9 +23,9 @@ from actors.decisions import BadDecision, finite
 from actors.runtime import ActorFailed, Deadlock, Stalled
 from sims.blocks import by_block, informed
 from sims.errors import InputError, unfit
-from sims.metrics.arrivals import FlowtimeFold, Flowtimes
+from sims.metrics.arrivals import Flowtimes
 from sims.metrics.jobs import By
-from sims.metrics.measures import Measure, of_summary
+from sims.metrics.measures import Measure
 from sims.metrics.report import Report
 from sims.packing import OWN, Kit, unpacked
 from sims.scenario import MeasuresSection, Scenario
@@ -75,9 +75,12 @@ class MeasureSpec:
             raise unfit("measures", f"{self.name!r} is {found!r:.60}", "a function of a Report")
         return found
 
-    def checked(self, value: Any) -> float | None:
-        """Return the value that a user's function returned. Raises MeasureRefused where it is
-        neither a finite number nor None."""
+    def value(self, fold: Any, home: Path) -> float | None:
+        """Return the measure of a run from its fold. Raises MeasureRefused where a user's function
+        returns neither a finite number nor None."""
+        if self.ours:
+            return self.ours.found_in(fold)
+        value = self.function(home)(fold)
         if value is None or (finite(value) and not isinstance(value, bool)):
             return None if value is None else float(value)
         problem = f"{self.name!r} returned {value!r:.60}"
@@ -112,7 +115,7 @@ class MeasureSpec:
         function = self.function(home)
         names: dict[Any, Any] = getattr(function, "__globals__", {})
         known = (names.get(it, it) for it in get_annotations(function).values())
-        folds: list[Any] = [it for it in known if it is Flowtimes or hasattr(it, "wants")]
+        folds: list[Any] = [it for it in known if hasattr(it, "wants")]
         found: type = (*folds, Report)[0]
         return found
 
@@ -233,30 +236,25 @@ def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: CellRe
     blocks."""
     kinds = {measure: measure.fold(batch.home) for measure in batch.gauges}
     whole = Report in kinds.values() or batch.by is not None
-    report = Report(summary=summary) if whole else None
-    folds: dict[type, Any] = {Summary: summary, Report: report, Flowtimes: FlowtimeFold()}
-    folds |= {kind: kind() for kind in kinds.values() if kind not in folds}
     # A Report feeds its summary itself, so the summary must not get the events twice.
-    listening = {*kinds.values(), Report} - {Summary} if report else {*kinds.values(), Summary}
+    folds: dict[type, Any] = {Report: Report(summary=summary)} if whole else {Summary: summary}
+    folds |= {kind: kind() for kind in kinds.values() if kind not in (Report, Summary)}
     try:
-        ending = run(scenario, [folds[kind] for kind in listening], batch.folder, until=batch.until)
+        ending = run(scenario, list(folds.values()), batch.folder, until=batch.until)
     except (Deadlock, Stalled) as ended:
         return attrs.evolve(result, end=RunStatus.STARVED, time=float(ended.time))
-    if report:
+    folds[Summary] = summary
+    if report := folds.get(Report):
         report.close()
     end = RunStatus(ending.end.value)
     if end is RunStatus.COMPLETED and summary.killed:
         end = RunStatus.KILLED
-    folds[Flowtimes] = folds[Flowtimes].result() if end is RunStatus.COMPLETED else None
-    values: dict[str, float | None] = {}
-    for measure, kind in kinds.items():
-        fold = folds[kind]
-        if ours := measure.ours:
-            value = ours.found_in(report) if report else of_summary(ours, summary)
-            values[measure.name] = value
-        else:
-            own = None if fold is None else measure.function(batch.home)(fold)
-            values[measure.name] = measure.checked(own)
+    values = {
+        measure.name: None
+        if kind is Flowtimes and end is not RunStatus.COMPLETED
+        else measure.value(folds[kind], batch.home)
+        for measure, kind in kinds.items()
+    }
     blocks, speaks = _by_block(batch, scenario, summary, report)
     time = float(ending.time)
     return attrs.evolve(result, end=end, time=time, values=values, blocks=blocks, speaks=speaks)
@@ -283,15 +281,14 @@ def _by_block(
     classes += report.jobs.classes(batch.by) if report and batch.by else []
     found: dict[str, dict[str, dict[str, Any]]] = {it.value: {} for it in asked}
     for it, (name, members) in product(asked, classes):
-        values = quantities[str(it.quantity)]
-        which = members & ~np.isnan(values)
-        if which.any():
-            selected = values[which], block_of[which]
-            each = by_block(it.summed, *selected)
+        values = np.where(members, quantities[str(it.quantity)], np.nan)
+        known = values[~np.isnan(values)]
+        if known.size:
+            each = by_block(it.summed, values, block_of)
             found[it.value][name] = {
-                "value": it.summed(selected[0]),
+                "value": it.summed(known),
                 "blocks": each.tolist(),
-                "informed": informed(*selected)[: len(each)],
+                "informed": informed(values, block_of)[: len(each)],
             }
     speaks = "" if blocks is None else blocks.text(submitted, units(scenario.times.value))
     return found, speaks

@@ -81,18 +81,15 @@ def run_of(result: CellResult, gauge: MeasureSpec, until: float | None, of: str 
     cut = status is RunStatus.CAPPED and result.time == until
     partly = (cut or status is RunStatus.KILLED) and not gauge.wants_all_done
     known = status is RunStatus.COMPLETED or partly
-    entry = result.blocks.get(gauge.name, {}).get(of)
-    value = result.values.get(gauge.name)
-    if of:
-        value = entry["value"] if entry else None
-    blocks, informed = (entry["blocks"], entry["informed"]) if entry else ((), ())
+    entry = result.blocks.get(gauge.name, {}).get(of, {})
+    value = entry.get("value") if of else result.values.get(gauge.name)
     return Compared(
         seed=result.seed,
         status=status,
         value=value if known else None,
         work=result.work,
-        blocks=tuple(blocks),
-        informed=tuple(informed),
+        blocks=tuple(entry.get("blocks", ())),
+        informed=tuple(entry.get("informed", ())),
         speaks=result.speaks,
     )
 
@@ -135,8 +132,8 @@ class Verdict(enum.Enum):
     """The variant is the baseline."""
 
 
-JUDGED = (Verdict.UNKNOWN, Verdict.BETTER, Verdict.WORSE, Verdict.NOT_SHOWN)
-"""Verdicts that a comparison can have before and after it is judged."""
+UNJUDGED = (Verdict.BASELINE, Verdict.UNLIKE)
+"""Verdicts that no interval changes."""
 
 
 @frozen
@@ -173,10 +170,15 @@ class Line:
         return Counter(run.status for run in self.runs if run.value is None)
 
     @property
+    def differs(self) -> bool:
+        """Whether the interval shows that the variant is better or worse."""
+        return self.verdict in (Verdict.BETTER, Verdict.WORSE)
+
+    @property
     def tested(self) -> bool:
         """Whether the line has an interval from which a verdict follows."""
         known = self.effect is not None and self.effect.size > 1
-        return self.verdict in JUDGED and known and self.informed >= self.needed
+        return self.verdict not in UNJUDGED and known and self.informed >= self.needed
 
     def judged(self, gauge: MeasureSpec, effect: Effect, level: float) -> Line:
         """Return the line with its interval at this confidence level, and the verdict that follows
@@ -216,6 +218,21 @@ class Comparison:
         speaks = any(run.speaks for line in self.lines for run in line.runs)
         once = self.seeds == 1 or self.alike
         return speaks and once and not self.speaks and self.gauge.of_jobs
+
+    @property
+    def few(self) -> bool:
+        """Whether intervals would be over so few blocks that they rested on the shape of the t
+        distribution alone."""
+        return bool(self.speaks) and len(self.paired) < FEWEST_BLOCKS
+
+    def known_mean(self, line: Line) -> Estimate:
+        """Return the mean of a variant, without an interval where the cell has none.
+
+        Runs that are all the same are one observation.
+        """
+        if self.few or (self.alike and not self.speaks):
+            return Estimate(line.mean.mean, -inf, inf, line.mean.size)
+        return line.mean
 
     @property
     def alike(self) -> bool:
@@ -336,7 +353,7 @@ def widths(cell: Comparison) -> Iterator[tuple[float, float]]:
     """
     for line in cell.lines:
         alike = line.effect is not None and line.effect.size == 1
-        if line.verdict in (Verdict.BASELINE, Verdict.UNLIKE) or (alike and len(line.runs) > 1):
+        if line.verdict in UNJUDGED or (alike and len(line.runs) > 1):
             continue  # no seed makes a difference, or the runs cannot be compared
         if line.effect is None:
             yield nan, inf

@@ -9,10 +9,11 @@ from typing import Any
 
 from attrs import frozen
 
-from sims.campaign.axes import Settings, axis
+from sims.campaign.axes import Settings, as_toml, axis
 from sims.durations import Seconds, seconds
 from sims.errors import COMMAND_LINE, InputError
 from sims.scenario.loader import split_override
+from sims.telling import about, amount_of
 
 DECADE = 10
 """Ratio of a range's ends from which on its steps have equal ratios."""
@@ -76,6 +77,20 @@ class Dimension:
             return self.words
         return tuple(dict.fromkeys(self.at(k / (levels - 1)) for k in range(levels)))
 
+    def text(self, value: Any) -> str:
+        """Return a value as text; a time has its unit."""
+        if not self.timed:
+            return as_toml(value)
+        minutes = 60 <= value < 3600
+        return f"{amount_of(value / 60, 4)} min" if minutes else about(value, "s")
+
+    def others(self, region: Sequence[Any], best: Any) -> str:
+        """Return a region, the ends of a range or words, as text; empty if it holds the best value
+        alone."""
+        if self.ranges:
+            return "" if region[0] == region[1] else " to ".join(map(self.text, region))
+        return ", ".join(self.text(it) for it in region if it != best)
+
 
 def dimension(key: str, values: object) -> Dimension:
     """Return a key with its range, a pair or a text such as `5min..4h`, or with a list of words.
@@ -97,7 +112,7 @@ def dimension_of(word: str) -> Dimension:
     Raises InputError for any other word.
     """
     key, text = split_override(word, "--over", f"KEY=VALUES: {FORMS}")
-    return dimension(key, text if RANGE.fullmatch(text) else list(axis(word, "--over").values))
+    return dimension(key, text if RANGE.fullmatch(text) else list(axis(word, "--over")[1]))
 
 
 def _range(key: str, *texts: str) -> Dimension:

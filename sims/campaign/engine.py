@@ -18,7 +18,7 @@ from sims.campaign import Campaign
 from sims.campaign.cells import Batch, CellResult, MeasureRefused, RunStatus, simulate_batch
 from sims.campaign.executors import Workers, opened
 from sims.campaign.plan import Case, Cells
-from sims.campaign.results import Keeps, Results
+from sims.campaign.results import Kept, Results
 from sims.errors import InputError, naming
 from sims.scenario import Scenario
 from sims.world import run, time_limit
@@ -42,12 +42,16 @@ Watch = Callable[[int, int], None]
 """A function that is called with the cells done and the cells asked for so far."""
 
 
+def unwatched(done: int, total: int) -> None:
+    """Stand in for a Watch where nobody watches."""
+
+
 def execute(
     campaign: Campaign,
     workers: Workers | Executor | None = None,
-    store: Keeps | None = None,
+    store: Kept | None = None,
     *,
-    watch: Watch = lambda done, total: None,
+    watch: Watch = unwatched,
     retry: bool = False,
 ) -> Results:
     """Run the cells of a campaign that have no result in `store`, on this machine's cores by
@@ -58,17 +62,16 @@ def execute(
     """
     plan = Cells.of(campaign)
     check(campaign, plan)
-    results = Results.of(campaign, plan, store)
+    kept = Kept() if store is None else store
+    results = Results.of(campaign, plan, kept)
     if retry:
         results.forget_raised()
-    if store is not None:
-        store.describe(results.description())
+    kept.describe(results.description())
     with opened(workers) as ready:
-        engine = Engine(results, ready, store, watch)
+        engine = Engine(results, ready, kept, watch)
         while engine.run() and campaign.precision is not None:
             pass
-    if store is not None:
-        store.describe(results.description())  # what was looked at before may not be all it read
+    kept.describe(results.description())  # what was looked at before may not be all it read
     watch(engine.asked, engine.asked)
     return results
 
@@ -97,7 +100,7 @@ class Engine:
 
     results: Results
     workers: Workers
-    store: Keeps | None
+    kept: Kept
     watch: Watch
     asked: int = 0
     """Number of cells asked for so far."""
@@ -131,8 +134,7 @@ class Engine:
 
     def _keep(self, fresh: list[CellResult]) -> None:
         """Store the results of a batch and update the estimate of the seconds for a cell."""
-        if self.store is not None:
-            self.store.add(fresh)
+        self.kept.add(fresh)
         self.results.found.update((it.key, it) for it in fresh)
         spent = sum(it.seconds for it in fresh)
         self._spent, self._ran = self._spent + spent, self._ran + len(fresh)

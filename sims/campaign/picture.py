@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from sims.campaign.comparing import Comparison, Line, Verdict
 from sims.campaign.results import Results
 from sims.durations import seconds
 from sims.errors import InputError
-from sims.intervals import FEWEST_BLOCKS, Estimate
+from sims.intervals import Estimate
 from sims.plots.comparisons import Spread, draw_panels, draw_spreads
 from sims.scenario.builders.jobs import period_by
 from sims.scenario.keys import axis_words
@@ -142,19 +141,11 @@ def draw_runs(cells: Iterable[Comparison], path: Path, title: str, unit: str) ->
             each = "jackknife pseudo-value of each block"
         figure = cell.gauge.words + (f", {units(unit)}" if cell.gauge.timed else "")
         panels[settings_text(cell.point) if cell.point else ""] = {
-            it.variant: (_values(cell, it), _known(cell, it)) for it in cell.lines
+            it.variant: (_values(cell, it), cell.known_mean(it)) for it in cell.lines
         }
     if not any(values for panel in panels.values() for values, _ in panel.values()):
         raise InputError("picture", "", "no run has a value", "finished runs")
     return draw_spreads(panels, path, title, f"{figure}, {each}")
-
-
-def _known(cell: Comparison, line: Line) -> Estimate:
-    """Return the mean of a variant in a cell, without an interval where the table prints none."""
-    few = cell.speaks and len(cell.paired) < FEWEST_BLOCKS
-    if few or (cell.alike and not cell.speaks):
-        return Estimate(line.mean.mean, -inf, inf, line.mean.size)
-    return line.mean
 
 
 def _values(cell: Comparison, line: Line) -> list[float]:

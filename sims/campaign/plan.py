@@ -214,7 +214,7 @@ class Cells(Sequence[Case]):
     @cached_property
     def _of_measures(self) -> Kit:
         """Kit that the user's own measures need in a worker process."""
-        named = tuple(it for it in self.campaign.measures if it not in self.campaign.given)
+        named = tuple(it.name for it in self.campaign.gauges if it.given is None)
         return kit_of(named, Path(self.campaign.folder).absolute())
 
     def _make(self, number: int, index: int) -> Made:

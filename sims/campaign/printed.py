@@ -13,11 +13,8 @@ from sims.campaign.axes import as_toml, settings_text
 from sims.campaign.cells import MeasureSpec
 from sims.campaign.comparing import Comparison, Line, Verdict
 from sims.errors import visible
-from sims.intervals import FEWEST_BLOCKS, about, rounded, rounded_ratio
+from sims.intervals import about, rounded, rounded_ratio
 from sims.telling import amount_of, counted, grid, in_units, units
-
-Cells = Sequence[tuple[MeasureSpec, Comparison]]
-"""Pairs of a measure and a comparison of one cell."""
 
 TEX = str.maketrans(
     {
@@ -64,17 +61,17 @@ def _tex_row(cells: Iterable[str]) -> str:
     return " & ".join(visible(it).translate(TEX) for it in cells) + r" \\"
 
 
-def every_cell(asked: Campaign, cells: Cells, title: str, unit: str) -> Printed:
+def every_cell(asked: Campaign, cells: Sequence[Comparison], title: str, unit: str) -> Printed:
     """Return a table with a row for each measure, cell and variant. Columns that compare variants
     are left out if there is only one."""
     many, compared = len(asked.gauges) > 1, len(asked.variants) > 1
-    blocks = sorted({len(cell.paired) for _, cell in cells if cell.speaks})
+    blocks = sorted({len(cell.paired) for cell in cells if cell.speaks})
     rows = []
-    for gauge, cell in cells:
-        place = (*(as_toml(value) for _, value in cell.point), *([gauge.name] if many else []))
+    for cell in cells:
+        place = (*(as_toml(value) for _, value in cell.point), *([cell.gauge.name] if many else []))
         for line in cell.lines:
-            whole = [_whole(gauge, line, unit)] if blocks else []
-            mean, *more = _figures(gauge, cell, line, bool(blocks))
+            whole = [_whole(cell.gauge, line, unit)] if blocks else []
+            mean, *more = _figures(cell, line, bool(blocks))
             completed = f"{line.as_asked} of {len(line.runs)}"
             figures = (completed, mean, *whole, *(more if compared else ()))
             rows.append((*place, *_variant_cells(asked, line.variant), *figures))
@@ -91,7 +88,7 @@ def every_cell(asked: Campaign, cells: Cells, title: str, unit: str) -> Printed:
 
 
 def best_of_lines(
-    asked: Campaign, cells: Cells, title: str, unit: str, x: str, shown: MeasureSpec
+    asked: Campaign, cells: Sequence[Comparison], title: str, unit: str, x: str, shown: MeasureSpec
 ) -> Printed:
     """Return a table with a row for each line along the axis `x`, at the value where the measure
     `shown` is best.
@@ -99,33 +96,27 @@ def best_of_lines(
     The row has all measures there; a picture may mark this place by a star.
     """
     compared = len(asked.variants) > 1
-    at: dict[tuple[str, str], dict[str, Line]] = {}
-    best: dict[tuple[str, str], tuple[Comparison, Line]] = {}
-    for gauge, cell, line in ((*pair, line) for pair in cells for line in pair[1].lines):
-        at.setdefault((settings_text(cell.point), line.variant), {})[gauge.name] = line
-        if gauge.name != shown.name or line.left_out or not line.mean.size:
-            continue
-        rest = settings_text(tuple(it for it in cell.point if it[0] != x)), line.variant
-        if rest not in best or _better(shown, line, best[rest][1]):
-            best[rest] = cell, line
+    lines = [(cell, line) for cell in cells for line in cell.lines]
+    at = {(settings_text(cell.point), it.variant, cell.gauge.name): it for cell, it in lines}
+    along: dict[tuple[str, str], list[tuple[Comparison, Line]]] = {}
+    for cell, line in lines:
+        if cell.gauge.name == shown.name and not line.left_out and line.mean.size:
+            rest = settings_text(tuple(it for it in cell.point if it[0] != x))
+            along.setdefault((rest, line.variant), []).append((cell, line))
+    best = max if shown.higher_is_better else min
     rows = []
-    for cell, line in best.values():
-        lines = at[settings_text(cell.point), line.variant]
-        means = [rounded(lines[it.name].mean) if it.name in lines else "-" for it in asked.gauges]
+    for cell, line in (best(group, key=lambda it: it[1].mean.mean) for group in along.values()):
+        place = settings_text(cell.point), line.variant
+        found = (at.get((*place, it.name)) for it in asked.gauges)
+        means = (rounded(it.mean if it else None) for it in found)
         variant = _variant_cells(asked, line.variant) if compared else ()
-        place = [as_toml(value) for _, value in cell.point]
-        rows.append((*place, *variant, f"{line.as_asked} of {len(line.runs)}", *means))
+        values = (as_toml(value) for _, value in cell.point)
+        rows.append((*values, *variant, f"{line.as_asked} of {len(line.runs)}", *means))
     names = [f"best {key}" if key == x else key for key in asked.axes]
     names += [asked.by.value] if asked.by else []
     left = (*names, *((settings_of(asked) or ("variant",)) if compared else ()))
-    means = [_with_unit(it, unit) for it in asked.gauges]
-    return Printed(title, left, ("completed", *means), tuple(rows))
-
-
-def _better(gauge: MeasureSpec, line: Line, other: Line) -> bool:
-    """Return whether a line's mean is better than another's."""
-    more = line.mean.mean - other.mean.mean
-    return more > 0 if gauge.higher_is_better else more < 0
+    heads = (_with_unit(it, unit) for it in asked.gauges)
+    return Printed(title, left, ("completed", *heads), tuple(rows))
 
 
 def settings_of(asked: Campaign) -> tuple[str, ...]:
@@ -157,7 +148,7 @@ def _whole(gauge: MeasureSpec, line: Line, unit: str) -> str:
     return in_units(value, unit, 6) if gauge.timed else amount_of(value, 6)
 
 
-def _figures(gauge: MeasureSpec, cell: Comparison, line: Line, blocks: bool) -> tuple[str, ...]:
+def _figures(cell: Comparison, line: Line, blocks: bool) -> tuple[str, ...]:
     """Return four texts of a line of the table: its mean, its effect, on how many paired seeds or
     blocks it was the best (`3 of 5`), and its verdict.
 
@@ -174,12 +165,8 @@ def _figures(gauge: MeasureSpec, cell: Comparison, line: Line, blocks: bool) -> 
 
 
 def _mean(cell: Comparison, line: Line) -> str:
-    # An interval over so few blocks would rest on the shape of the t distribution alone.
     """Return the mean as text, with its interval where it has one."""
-    if cell.speaks and len(cell.paired) < FEWEST_BLOCKS:
-        return amount_of(line.mean.mean, 4)
-    # Runs that are all the same are one observation.
-    return f"{line.mean.mean:,.8g}" if cell.alike and not cell.speaks else rounded(line.mean)
+    return amount_of(line.mean.mean, 4) if cell.few else rounded(cell.known_mean(line))
 
 
 def _effect(cell: Comparison, line: Line) -> str:

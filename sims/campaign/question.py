@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
-from math import inf
+from math import inf, nan
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,12 +16,13 @@ from attrs import evolve
 
 from actors.decisions import name_of
 from sims.campaign import Campaign, Precision, load_campaign
-from sims.campaign.axes import Axis, Settings, as_toml, is_object, settings_text
-from sims.campaign.comparing import Effect
-from sims.campaign.engine import execute
+from sims.campaign.axes import Axis, Settings, as_toml, each_once, is_object, settings_text
+from sims.campaign.cells import MeasureSpec, gauge
+from sims.campaign.engine import Watch, execute, unwatched
 from sims.campaign.executors import Workers, given
-from sims.campaign.results import Results, Store
+from sims.campaign.results import Results, store_in
 from sims.campaign.tables import Table
+from sims.durations import in_unit
 from sims.errors import COMMAND_LINE, InputError, chosen, naming
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
@@ -31,71 +32,58 @@ from sims.scenario.loader import parse, put, read
 from sims.world import checked_seed
 
 
-def question(
+def campaign_of(
     file: Path,
-    variants: Sequence[Settings],
-    across: Sequence[Axis] = (),
-    *,
-    changes: Mapping[str, Any] | None = None,
-    baseline: str | None = None,
-    runs: int = 10,
-    measure: Measure | str | Callable[[Any], float | None] = Measure.MAKESPAN,
-    higher_is_better: bool = False,
-    effect: Effect = "ratio",
-    by: By | None = None,
-    seed: int | None = None,
-    until: float | None = None,
-    precision: Precision | None = None,
+    changes: Mapping[str, Any],
+    gauge: MeasureSpec,
+    runs: int,
+    seed: int | None,
+    until: float | None,
 ) -> Campaign:
-    """Return the campaign that compares variants with `baseline` (default: the first), separately
-    at every combination of `across`; with `precision`, `runs` come before the first look.
+    """Return the campaign that runs a scenario file, with some keys changed, as its one variant.
 
-    A measure of the user's own is a function, or a text `package.module:function`. Raises
-    InputError where the arguments fit no campaign.
+    Raises InputError where the changes fit no scenario, and for an `until` with a unit of time
+    where the scenario counts slots.
     """
-    if not any(variants):
-        problem, accepted = "nothing is varied", "--vary KEY=V1,V2; `holdfast run` runs the file"
-        raise InputError(COMMAND_LINE, "--vary", problem, accepted)
-    known_measure = measure if isinstance(measure, Measure) else None
-    name = (
-        known_measure.value
-        if known_measure
-        else measure
-        if isinstance(measure, str)
-        else name_of(measure)
-    )
-    if by and not (known_measure and known_measure.quantity):
-        problem = f"{name} is none of each job's"
-        known = ", ".join(it.value for it in Measure if it.quantity)
-        raise InputError(COMMAND_LINE, "--by", problem, f"--measure {known}")
-    table, changed = parse(file), dict(changes or {})
-    for key, value in changed.items():
-        if not is_object(key, value):
-            put(table, key, value)
-    scenario = read(table, str(file), file.parent)
-    named = _named(variants)
+    scenario = read(changed(file, changes), str(file), file.parent)
     return Campaign(
         name=scenario.name,
         scenario=file.name,
         folder=str(file.parent),
         seed=checked_seed(scenario.seed if seed is None else seed, COMMAND_LINE, "--seed"),
         replications=runs,
-        precision=precision,
-        until=until,
-        measures=(name,),
-        higher_is_better=(name,) if higher_is_better else (),
-        given={name: measure} if callable(measure) else {},
-        set=changed,
-        axes={it.key: it.values for it in across},
-        variants=named,
-        baseline=baseline and _baseline(baseline, named),
-        effect=effect,
-        by=by,
+        until=in_unit(until, "--until", lambda: scenario.times.value),
+        measures=(gauge.name,),
+        given={gauge.name: gauge},
+        set=dict(changes),
     )
+
+
+def changed(file: Path, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a scenario file's table with some keys changed; objects of a program stay out of it.
+
+    Raises InputError where the file is no table, or a key has no place.
+    """
+    table = parse(file)
+    for key, value in changes.items():
+        if not is_object(key, value):
+            put(table, key, value)
+    return table
 
 
 MOST_RUNS = 1000
 """Largest number of runs of each variant where runs are added until an interval is narrow."""
+
+
+def percentage(word: float | str) -> tuple[float, bool]:
+    """Return the number that a word such as `1%` states, a fraction, and whether it is a
+    percentage; nan for any other word."""
+    text = str(word).strip()
+    try:
+        number = float(text.removesuffix("%"))
+    except ValueError:
+        return nan, False
+    return (number / 100, True) if text.endswith("%") else (number, False)
 
 
 def precision_of(
@@ -108,33 +96,30 @@ def precision_of(
     """
     if word is None:
         return None
-    text = str(word).strip()
-    try:
-        number = float(text.removesuffix("%"))
-    except ValueError:
-        number = 0.0
+    number, relative = percentage(word)
     if not 0 < number < inf:
         accepted = "a percentage such as 1%, or a number above 0 in the measure's unit"
-        raise InputError(COMMAND_LINE, "--precision", f"{text!r} is not accepted", accepted)
+        raise InputError(COMMAND_LINE, "--precision", f"{str(word)!r} is not accepted", accepted)
     if most < first:
         accepted = f"at least the {first} runs before the first look"
         raise InputError(COMMAND_LINE, "--most", f"{most} is not accepted", accepted)
-    if text.endswith("%"):
-        return Precision(of=of, first=first, most=most, relative=number / 100)
-    return Precision(of=of, first=first, most=most, absolute=number)
+    half = (number, None) if relative else (None, number)
+    return Precision(of=of, first=first, most=most, relative=half[0], absolute=half[1])
 
 
 def combined(vary: Sequence[Axis], across: Sequence[Axis] = ()) -> list[Settings]:
     """Return all combinations of the values in `vary`, the last axis fastest. Raises InputError
     where a key is varied twice."""
-    for key, count in Counter(axis.key for axis in (*vary, *across)).items():
-        if count > 1:
-            raise InputError(COMMAND_LINE, "--vary", f"{key} is varied twice", "each key once")
-    return list(product(*([(axis.key, value) for value in axis.values] for axis in vary)))
+    each_once((key for key, _ in (*vary, *across)), "--vary")
+    return list(product(*([(key, value) for value in values] for key, values in vary)))
 
 
-def _named(variants: Sequence[Settings]) -> dict[str, dict[str, Any]]:
-    """Return the variants by name; variants with the same settings are numbered."""
+def named(variants: Sequence[Settings]) -> dict[str, dict[str, Any]]:
+    """Return the variants by name; variants with the same settings are numbered. Raises InputError
+    where nothing is varied."""
+    if not any(variants):
+        problem, accepted = "nothing is varied", "--vary KEY=V1,V2; `holdfast run` runs the file"
+        raise InputError(COMMAND_LINE, "--vary", problem, accepted)
     found: dict[str, dict[str, Any]] = {}
     seen = Counter[str]()
     for settings in variants:
@@ -175,6 +160,8 @@ def compare(
     precision: float | str | None = None,
     most: int = MOST_RUNS,
     store: str | Path | None = None,
+    workers: Workers | None = None,
+    watch: Watch = unwatched,
 ) -> Table:
     """Run variants of a scenario file on the same seeds, on this machine's cores.
 
@@ -187,7 +174,7 @@ def compare(
     ratio; `precision`: half-width of the printed interval at which no more runs are added, such as
     "1%" or a number in its unit, with at most `most` runs of each variant; `by`: `user`, `group`,
     `queue`, `size` or `time`, to compare the jobs of each; `store`: a folder of results to go on
-    from.
+    from; `workers` and `watch` are as for `engine.execute`.
 
     Raises TypeError, naming the argument, for an argument of a wrong type, and InputError for a
     campaign that cannot be run.
@@ -197,41 +184,37 @@ def compare(
     if runs < 1:
         raise InputError("call", "runs", f"{runs} is not accepted", "a whole number from 1")
     axes = _axes("across", across or {})
-    if isinstance(vary, Mapping):
-        variants = combined(_axes("vary", vary), axes)
-    else:
-        _expect("vary", vary, list | tuple, "{key: values}, or a list of {key: value}")
-        for it in vary:
-            _expect("vary", it, Mapping, "a list of {key: value}")
-        variants = [tuple(it.items()) for it in vary]
+    variants = _variants(vary, axes)
     for name, value in (("policy", policy), ("hazard", hazard)):
         if isinstance(value, int | float | list):
             raise TypeError(f"{name}: {value!r} is not accepted; accepted: a name, or an object")
     keys = {"policy.name": policy, "faults": hazard}
-    changed = {**(changes or {}), **{key: it for key, it in keys.items() if it is not None}}
-    asked_campaign = question(
-        Path(file),
-        variants,
-        axes,
-        changes=changed,
-        baseline=baseline,
-        runs=runs,
-        measure=measure_named(measure),
-        higher_is_better=higher_is_better,
-        effect="difference" if difference else "ratio",
-        by=None if by is None else chosen(By, by),
-        seed=seed,
-        until=until,
-        precision=precision_of(precision, runs, most),
+    changes = {**(changes or {}), **{key: it for key, it in keys.items() if it is not None}}
+    spec = gauge_of(measure, higher_is_better)
+    if by and not spec.of_jobs:
+        problem = f"{spec.name} is none of each job's"
+        known = ", ".join(it.value for it in Measure if it.quantity)
+        raise InputError(COMMAND_LINE, "--by", problem, f"--measure {known}")
+    alone, by_name = campaign_of(Path(file), changes, spec, runs, seed, until), named(variants)
+    asked = alone.model_copy(
+        update={
+            "precision": precision_of(precision, runs, most),
+            "axes": dict(axes),
+            "variants": by_name,
+            "baseline": baseline and _baseline(baseline, by_name),
+            "effect": "difference" if difference else "ratio",
+            "by": None if by is None else chosen(By, by),
+        }
     )
-    given = [*changed.items(), *(pair for it in variants for pair in it)]
-    mine = [value for key, value in given if is_object(key, value)]
+    set_by_us = [*changes.items(), *(pair for it in variants for pair in it)]
+    mine = [value for key, value in set_by_us if is_object(key, value)]
     mine += [measure] if callable(measure) else []
     if mine and store:
         problem = "results of objects are not known again"
         raise InputError("call", "store", problem, "policies and measures as package.module:Name")
     with naming(Path(file)):
-        results = execute(asked_campaign, _workers_for(mine), Store(Path(store)) if store else None)
+        ready = workers or _workers_for(mine)
+        results = execute(asked, ready, store_in(store), watch=watch)
     refuse_raised(results)
     return Table(results)
 
@@ -243,19 +226,34 @@ def refuse_raised(found: Results) -> None:
         raise InputError(f"{case}, seed {result.seed}", "", str(result.error))
 
 
-def measure_named(measure: Any) -> Any:
-    """Return a measure of Holdfast by its name, and a function or `package.module:function` of the
-    user's as it is.
+def gauge_of(measure: object, higher: bool = False) -> MeasureSpec:
+    """Return a measure of Holdfast by its name, or a function or `package.module:function` of the
+    user's, of which more is better if `higher`.
 
     Raises InputError for anything else.
     """
-    if OWN.fullmatch(measure) if isinstance(measure, str) else callable(measure):
-        return measure
+    if callable(measure):
+        return MeasureSpec(name_of(measure), higher, given=measure)
+    if isinstance(measure, str) and OWN.fullmatch(measure):
+        return MeasureSpec(measure, higher)
     try:
-        return chosen(Measure, measure)
+        return gauge(chosen(Measure, measure).value)
     except InputError as error:
         accepted = f"{error.accepted}, package.module:function, or a function of a Report"
         raise evolve(error, accepted=accepted) from None
+
+
+def _variants(
+    vary: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]], across: Sequence[Axis]
+) -> list[Settings]:
+    """Return the variants that an argument of `compare` asks for. Raises TypeError for another
+    type, and InputError where a key is varied twice."""
+    if isinstance(vary, Mapping):
+        return combined(_axes("vary", vary), across)
+    _expect("vary", vary, list | tuple, "{key: values}, or a list of {key: value}")
+    for it in vary:
+        _expect("vary", it, Mapping, "a list of {key: value}")
+    return [tuple(it.items()) for it in vary]
 
 
 def _axes(name: str, asked: Mapping[str, Sequence[Any]]) -> list[Axis]:
@@ -264,7 +262,7 @@ def _axes(name: str, asked: Mapping[str, Sequence[Any]]) -> list[Axis]:
     _expect(name, asked, Mapping, "{key: values}")
     for key, values in asked.items():
         _expect(f"{name}[{key!r}]", values, list | tuple | range, "a list of values")
-    return [Axis(key, tuple(values)) for key, values in asked.items()]
+    return [(key, tuple(values)) for key, values in asked.items()]
 
 
 def _expect(name: str, value: object, kind: Any, accepted: str) -> None:
@@ -295,5 +293,4 @@ def campaign(
     `size` is one of its [sizes]; `store` is a folder of results to go on from. Raises InputError
     for a campaign that cannot be run.
     """
-    asked = load_campaign(Path(file), size)
-    return Table(execute(asked, store=Store(Path(store)) if store else None))
+    return Table(execute(load_campaign(Path(file), size), store=store_in(store)))

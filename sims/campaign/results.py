@@ -9,15 +9,13 @@ changed.
 from __future__ import annotations
 
 import json
-import signal
-import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import chain, groupby, repeat
 from math import inf
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import attrs
 from attrs import define, field
@@ -27,8 +25,8 @@ from sims.campaign.axes import as_toml
 from sims.campaign.cells import CellResult, MeasureSpec, RunStatus
 from sims.campaign.comparing import Compared, Comparison, Effect, compare, judged, run_of, widths
 from sims.campaign.plan import Case, Cells
-from sims.errors import InputError, imported
-from sims.exports.tables import guarded
+from sims.errors import InputError
+from sims.exports.tables import guarded, polars_or_error, restore_interrupts
 from sims.intervals import mean_of
 from sims.packing import digest
 from sims.writing import refusing, replacing
@@ -40,14 +38,17 @@ Cell = tuple[Case, int]
 """A case and the number of one of its replications."""
 
 
-class Keeps(Protocol):
-    """A keeper of the results of a campaign's runs: a `Store` on disk, or memory."""
+class Kept:
+    """Results of runs, kept in memory; a `Store` keeps them on disk, too."""
 
+    @cached_property
     def results(self) -> dict[str, CellResult]:
-        """Return all results by key."""
+        """All results by key."""
+        return {}
 
-    def add(self, results: Sequence[CellResult]) -> None:
+    def add(self, fresh: Sequence[CellResult]) -> None:
         """Keep the results of a batch."""
+        self.results.update((it.key, it) for it in fresh)
 
     def describe(self, about: dict[str, Any]) -> None:
         """Note the facts about the campaign: its name, its file, and the files that it read."""
@@ -67,12 +68,12 @@ class Results:
 
     @classmethod
     def of(
-        cls, campaign: Campaign, plan: Cells | None = None, store: Keeps | None = None
+        cls, campaign: Campaign, plan: Cells | None = None, store: Kept | None = None
     ) -> Results:
         """Return a campaign with those of its results that `store` has. Raises InputError where a
         case is no scenario."""
         plan = Cells.of(campaign) if plan is None else plan
-        known = {} if store is None else store.results()
+        known = {} if store is None else store.results
         keys = (case.key(k) for case in plan for k in range(campaign.most)) if known else ()
         return cls(campaign, plan, {key: known[key] for key in keys if key in known})
 
@@ -185,15 +186,12 @@ class Results:
             tests = max((len(cases) - 1) * self.plan.places, 1)
             level = 1 - (1 - campaign.level) / tests  # that of the intervals that are printed
             names = campaign.reference, campaign.effect
-            return all(
-                precision.reached(scale, half)
-                for scale, half in widths(compare((), gauge, runs, *names, level))
-            )
-        means = (
-            mean_of([run.value for run in row if run.value is not None], campaign.level)
-            for row in runs.values()
-        )
-        return all(it.size > 1 and precision.reached(it.mean, it.half) for it in means)
+            found = widths(compare((), gauge, runs, *names, level))
+        else:
+            values = ([it.value for it in row if it.value is not None] for row in runs.values())
+            means = (mean_of(each, campaign.level) for each in values)
+            found = ((it.mean, it.half) for it in means)
+        return all(precision.reached(scale, half) for scale, half in found)
 
     # --- answers ------------------------------------------------------------------------------
 
@@ -278,24 +276,6 @@ COLUMNS = tuple(it.name for it in attrs.fields(CellResult) if it.name != "values
 """Columns of every file, beside one for each measure."""
 
 
-def polars_or_error() -> ModuleType:
-    """Return the module polars. Raises InputError, naming the pip command, where it is missing."""
-    polars: ModuleType = imported("polars", "results", "pip install 'holdfast[results]'")
-    _restore_interrupts()
-    return polars
-
-
-def _restore_interrupts() -> None:
-    """Install Python's present handler of Ctrl-C again.
-
-    When polars is imported, or first computes, it installs a handler under which a wait for a
-    result goes on through Ctrl-C.
-    """
-    ours = signal.getsignal(signal.SIGINT)
-    if ours is not None and threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, ours)
-
-
 def write_frame(frame: pl.DataFrame, path: Path) -> None:
     """Write a frame as CSV or Parquet, according to the file's suffix. Raises InputError where the
     file cannot be written."""
@@ -305,7 +285,7 @@ def write_frame(frame: pl.DataFrame, path: Path) -> None:
             (guarded(frame).write_csv if csv else frame.write_parquet)(new)
         except polars_or_error().exceptions.PolarsError as error:  # of a full disk, say
             raise OSError(str(error).splitlines()[0]) from None
-        _restore_interrupts()
+        restore_interrupts()
 
 
 def frame_of(
@@ -330,8 +310,8 @@ def frame_of(
     )
 
 
-@define
-class Store:
+@define(slots=False)
+class Store(Kept):
     """A folder with results of campaigns."""
 
     folder: Path
@@ -345,14 +325,16 @@ class Store:
         """Return the files of finished batches."""
         return sorted(self.folder.glob("*.parquet"))
 
-    def add(self, results: Sequence[CellResult]) -> None:
+    def add(self, fresh: Sequence[CellResult]) -> None:
         """Write the results of a batch to a file. Raises InputError where it cannot be written."""
-        name = digest(" ".join(it.key for it in results).encode())
-        write_frame(frame_of(results), self.folder / f"{name}.parquet")
+        name = digest(" ".join(it.key for it in fresh).encode())
+        write_frame(frame_of(fresh), self.folder / f"{name}.parquet")
+        super().add(fresh)
 
+    @cached_property
     def results(self) -> dict[str, CellResult]:
-        """Return all results by key; of a cell that raised an error and was run again, the result
-        without an error if there is one.
+        """All results by key, read when first asked for; of a cell that raised an error and was run
+        again, the result without an error if there is one.
 
         Raises InputError for a file that holds something else.
         """
@@ -382,6 +364,11 @@ class Store:
         """Return the number of cells that were finished within the last `seconds`."""
         since = time.time() - seconds
         return sum(len(list(_read(it))) for it in self.files() if it.stat().st_mtime >= since)
+
+
+def store_in(folder: str | Path | None) -> Kept:
+    """Return a store in a folder of results, or in memory if there is none."""
+    return Store(Path(folder)) if folder else Kept()
 
 
 def _read(path: Path) -> Iterator[CellResult]:

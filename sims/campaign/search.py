@@ -50,8 +50,8 @@ LEVELS = (0, 7, 5, 4, 3)
 """Number of values of a range in the coarse grid, by the number of ranges."""
 
 Value = tuple[float | None, ...]
-"""Result of one run of a point: the objective, which is made small, and the measures that have
-bounds; None where it is not known."""
+"""Result of one run of a point: the objective, and the measures that have bounds; None where it is
+not known."""
 Evaluate = Callable[[Sequence[Point], int], Mapping[Point, Sequence[Value]]]
 """Function that returns the values of each point on that many seeds, the same for all points."""
 
@@ -96,7 +96,8 @@ class Trial:
 
 @define
 class Search:
-    """A search for the settings (a point) at which a mean is lowest."""
+    """A search for the settings (a point) at which a mean is lowest, or highest where `sign` is
+    -1."""
 
     dimensions: tuple[Dimension, ...]
     evaluate: Evaluate
@@ -106,6 +107,8 @@ class Search:
     """Part of the best mean within which points are as good."""
     each: int = EACH
     """Largest number of runs of a point, at least FIRST."""
+    sign: int = 1
+    """1 where less of the objective is better, -1 where more is."""
     trials: dict[Point, Trial] = field(init=False, factory=dict)
     _coarse: Sequence[tuple[Any, ...]] = field(init=False)
     """Values of each dimension in the coarse grid."""
@@ -199,7 +202,8 @@ class Search:
     def _least(self) -> Trial | None:
         """Return the point with the lowest mean; None if no point keeps to the bounds."""
         fit = [it for it in self.trials.values() if it.state is not State.UNFIT and it.values]
-        return min([it for it in fit if it.alive] or fit, key=lambda it: it.mean, default=None)
+        alive = [it for it in fit if it.alive]
+        return min(alive or fit, key=lambda it: self.sign * it.mean, default=None)
 
     def _lowest(self, best: Trial) -> Trial:
         """Return the point at which the fitted curves through the best are lowest.
@@ -220,14 +224,14 @@ class Search:
         allowed = self.tolerance * abs(best.mean)
         for it in self.trials.values():
             if it.values and it.state is not State.UNFIT:
-                it.state = verdict(above(it.sample, best.sample), allowed)
+                it.state = verdict(self._worse(it.sample, best.sample), allowed)
         for it, more in self._above(best):
             it.state = verdict(more, allowed)
         best.state = State.BEST
 
     def _above(self, best: Trial) -> Iterator[tuple[Trial, Estimate]]:
-        """Yield each point near the best on a line through it, with how much its mean lies above
-        the best's."""
+        """Yield each point near the best on a line through it, and by how much its mean is worse
+        than the best's."""
         for place, dimension in enumerate(self.dimensions):
             line = [it for it in self._near(best, place, dimension.smooth) if it.values]
             count = min(len(it.values) for it in line)
@@ -235,7 +239,13 @@ class Search:
             if dimension.smooth:
                 rows = smoothed([dimension.part(it.point[place]) for it in line], rows)
             own = rows[line.index(best)]
-            yield from ((it, above(row, own)) for it, row in zip(line, rows, strict=True))
+            yield from ((it, self._worse(row, own)) for it, row in zip(line, rows, strict=True))
+
+    def _worse(self, values: Iterable[float], base: Iterable[float]) -> Estimate:
+        """Return by how much values are worse than `base`, on the mean over seeds, with its
+        interval."""
+        pairs = zip(values, base, strict=False)
+        return mean_of([self.sign * (ours - theirs) for ours, theirs in pairs], SURE)
 
     # --- lines through the best -----------------------------------------------------------------
 
@@ -306,11 +316,6 @@ def looks(most: int) -> Iterator[int]:
         yield count
         count *= 2
     yield most
-
-
-def above(values: Iterable[float], base: Iterable[float]) -> Estimate:
-    """Return the mean difference of the values from `base`, seed by seed, with its interval."""
-    return mean_of([ours - theirs for ours, theirs in zip(values, base, strict=False)], SURE)
 
 
 def verdict(more: Estimate, allowed: float) -> State:

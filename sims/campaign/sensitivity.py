@@ -1,70 +1,66 @@
 """Answer which numbers of a scenario matter for a measure: `holdfast sensitivity`.
 
 Each number alone is made smaller and larger by the same part, on the seeds of the scenario as it
-is. Its effect is the ratio of the means, paired by seed; all intervals of the table hold together.
+is; or two numbers are changed together. The effect of a change is the ratio of the means, paired by
+seed; all intervals of the table hold together.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from math import inf, isfinite
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from attrs import define, frozen
 from pydantic import BaseModel
 
-from sims.campaign.answers import AnswerOfChanges, assumptions
-from sims.campaign.comparing import Line, Verdict
-from sims.campaign.engine import Watch, execute
+from sims.campaign.answers import Answer, assumptions, ends
+from sims.campaign.comparing import Comparison, Line
+from sims.campaign.engine import Watch, execute, unwatched
 from sims.campaign.executors import Workers
-from sims.campaign.pairs import STEPS, Pair, PairMap
-from sims.campaign.question import measure_named, question, refuse_raised
-from sims.campaign.results import Store
+from sims.campaign.question import campaign_of, changed, gauge_of, percentage, refuse_raised
+from sims.campaign.results import store_in
 from sims.errors import COMMAND_LINE, InputError
-from sims.intervals import Estimate, estimate_as_json, rounded
+from sims.intervals import Estimate, rounded
 from sims.metrics.measures import Measure
+from sims.plots.maps import Dot, draw_maps
 from sims.plots.tornado import Bar, draw_tornado
-from sims.scenario.loader import parse, put, read
-from sims.tables.fields import Measured, Timed
-from sims.telling import counted, grid
+from sims.scenario.loader import leaves, read
+from sims.tables.fields import Measured, Timed, annotated
+from sims.telling import amount_of, counted, grid
 
 MOST = 40
 """Largest number of keys that are varied without being named."""
 BASE = "as it is"
+STEPS = -1.0, -0.5, 0.0, 0.5, 1.0
+"""Parts of the change at which each of two numbers is looked at."""
+Pair = tuple[float, float]
+"""Values of two numbers."""
 
 
 def measured_keys(table: Mapping[str, Any], scenario: BaseModel) -> Iterator[str]:
     """Yield the dotted key of each number above 0 with a unit that a scenario file's table
     gives."""
-    for key in _leaves(table, ""):
+    for key, _ in leaves(table):
         value, measured = _number(scenario, key)
         if measured and 0 < value < inf:
             yield key
 
 
-def _leaves(node: Any, prefix: str) -> Iterator[str]:
-    """Yield the dotted keys of all entries that are no tables and no lists."""
-    entries: Any = node.items() if isinstance(node, Mapping) else enumerate(node)
-    for name, value in entries:
-        place = f"{prefix}{name}"
-        if isinstance(value, Mapping | list):
-            yield from _leaves(value, f"{place}.")
-        elif not isinstance(value, bool):
-            yield place
-
-
 def _number(scenario: BaseModel, key: str) -> tuple[float, bool]:
     """Return the number at a dotted key, and whether it has a unit; inf where there is none."""
     place: Any = scenario
-    measured = False
+    measured, marks = False, Timed | Measured
     for step in key.split("."):
         if isinstance(place, BaseModel) and step.isdigit():
             place = getattr(place, "laws", ())  # `faults` of several laws is a list in files
         if isinstance(place, BaseModel) and step in type(place).model_fields:
             field = type(place).model_fields[step]
-            measured = any(isinstance(it, Timed | Measured) for it in _annotations(field))
-            place = getattr(place, step)
+            own = any(isinstance(it, marks) for it in field.metadata)
+            place, measured = getattr(place, step), own or annotated(field.annotation, marks)
         elif isinstance(place, list | tuple) and step.isdigit() and int(step) < len(place):
             place, measured = place[int(step)], False
         else:
@@ -73,14 +69,51 @@ def _number(scenario: BaseModel, key: str) -> tuple[float, bool]:
     return (float(place), measured) if number else (inf, False)
 
 
-def _annotations(field: Any) -> Iterator[Any]:
-    """Yield each annotation of a field's type and of its parts."""
-    yield from field.metadata
-    inner = [field.annotation]
-    while inner:
-        found = inner.pop()
-        yield from getattr(found, "__metadata__", ())
-        inner.extend(get_args(found))
+@define(repr=False)
+class Changes(Answer):
+    """An answer to what small changes of a scenario's numbers do to the mean of a measure."""
+
+    file: str
+    comparison: Comparison
+    by: float
+    """Part by which numbers were changed."""
+    assumed: str
+    """Assumptions of the scenario, in a sentence."""
+
+    @property
+    def measure(self) -> str:
+        """Name of the measure."""
+        return self.comparison.gauge.name
+
+    @property
+    def part(self) -> str:
+        """Fraction by which numbers were changed, as text, such as `20 %`."""
+        return f"{amount_of(100 * self.by)} %"
+
+    @property
+    def runs(self) -> str:
+        """Number of runs of each change, as text."""
+        return f"{counted(self.comparison.seeds, 'run')} each"
+
+    @property
+    def title(self) -> str:
+        """Title of the table."""
+        return f"{Path(self.file).stem}: {self.measure} over its mean as it is"
+
+    @property
+    @abstractmethod
+    def sentence(self) -> str:
+        """The answer in one sentence, which claims no more than the intervals support."""
+
+    @property
+    def notes(self) -> list[str]:
+        """The sentence, what was assumed, and how intervals hold."""
+        tests = sum(line.tested for line in self.comparison.lines)
+        level = f"All intervals hold together at 95 % ({counted(tests, 'comparison')}, Bonferroni)."
+        return [self.sentence, f"Assumed: {self.assumed}.", level]
+
+
+# --- one number at a time -----------------------------------------------------------------------
 
 
 @frozen
@@ -106,11 +139,11 @@ class Factor:
     @property
     def shown(self) -> bool:
         """Whether the intervals show that a change of the number changes the measure."""
-        return any(it.verdict in (Verdict.BETTER, Verdict.WORSE) for it in (self.down, self.up))
+        return self.down.differs or self.up.differs
 
 
 @define(repr=False)
-class Sensitivity(AnswerOfChanges):
+class Sensitivity(Changes):
     """Answer to which numbers of a scenario matter: they are ranked by how much a change of each
     changes a measure."""
 
@@ -118,33 +151,26 @@ class Sensitivity(AnswerOfChanges):
 
     @property
     def sentence(self) -> str:
-        part, runs = self.part, counted(self.comparison.seeds, "run")
-        matter = [it for it in self.factors if it.shown]
         rest = [it.key for it in self.factors if not it.shown]
-        if not matter:
-            return f"Nothing shows that any of them matters, changed by {part}; {runs} each."
-        first = matter[0]
-        ends = " and ".join(_percent(it) for it in first.effects)
-        text = f"{first.key} matters most: {part} less and more change {self.measure} by {ends}"
-        if rest:
-            text += f"; nothing shows that {' or '.join(rest)} matters"
-        return f"{text}; {runs} each."
+        first = self.factors[0]
+        if not first.shown:
+            return f"Nothing shows that any of them matters, changed by {self.part}; {self.runs}."
+        change = " and ".join(_percent(it) for it in first.effects)
+        text = f"{first.key} matters most: {self.part} less and more change {self.measure} by "
+        others = f"; nothing shows that {' or '.join(rest)} matters" if rest else ""
+        return f"{text}{change}{others}; {self.runs}."
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each number, the most important first."""
         return [
             {"key": it.key, "value": it.value}
-            | {
-                f"{name}_{end}": (estimate_as_json(line.effect) or {}).get(end)
-                for name, line in (("less", it.down), ("more", it.up))
-                for end in ("mean", "low", "high")
-            }
+            | ends(it.down.effect, "less_mean", "less_low", "less_high")
+            | ends(it.up.effect, "more_mean", "more_low", "more_high")
             | {"matters": it.shown}
             for it in self.factors
         ]
 
     def grid(self) -> Any:
-        """Return the table of the answer for people."""
         rows = [
             (
                 *(it.key, "shown" if it.shown else "not shown", f"{it.value:,.6g}"),
@@ -152,12 +178,10 @@ class Sensitivity(AnswerOfChanges):
             )
             for it in self.factors
         ]
-        words = ["key", "that it matters"]
         numbers = ["value", f"{self.part} less", f"{self.part} more"]
-        return grid(words, numbers, rows, self.title)
+        return grid(["key", "that it matters"], numbers, rows, self.title)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the answer as plain data for JSON."""
         about = {"measure": self.measure, "by": self.by}
         return about | {"keys": self.rows(), "sentence": self.sentence}
 
@@ -175,89 +199,134 @@ def _percent(effect: Estimate) -> str:
     return f"{100 * (effect.mean - 1):+.2g} % [{low:+.2g}, {high:+.2g}]"
 
 
+# --- two numbers together -------------------------------------------------------------------------
+
+
+@define(repr=False)
+class PairMap(Changes):
+    """Answer to how a measure changes with two numbers of a scenario: its mean for each pair of
+    values, over its mean for the scenario as it is."""
+
+    keys: tuple[str, ...]
+    points: Mapping[Pair, Line]
+    """Maps the values of the two numbers to what they do."""
+
+    @property
+    def sentence(self) -> str:
+        first, second = self.keys
+        shown = [(it.effect, *at) for at, it in self.points.items() if it.differs and it.effect]
+        if not shown:
+            text = f"Nothing shows that {first} or {second}, within {self.part}, matters"
+            return f"{text}; {self.runs}."
+        extremes = (pick(shown, key=lambda it: it[0].mean) for pick in (min, max))
+        clauses = dict.fromkeys(
+            f"{rounded(effect)} at {first} = {x:g} and {second} = {y:g}"
+            for effect, x, y in extremes
+        )
+        text = f"Within {self.part} of both, {self.measure} over its mean as it is becomes "
+        return f"{text}{', '.join(clauses)}; {self.runs}."
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each pair of values."""
+        return [
+            dict(zip(self.keys, at, strict=True))
+            | ends(it.effect, "mean", "low", "high")
+            | {"matters": it.differs}
+            for at, it in self.points.items()
+        ]
+
+    def grid(self) -> Any:
+        """Return the table of the answer for people: a row for each value of the first number, a
+        column for each of the second."""
+        first, second = self.keys
+        down, across = map(dict.fromkeys, zip(*self.points, strict=True))
+        rows = [(f"{x:,.6g}", *(rounded(self.points[x, y].effect) for y in across)) for x in down]
+        return grid([first], [f"{second} = {y:,.6g}" for y in across], rows, self.title)
+
+    def as_json(self) -> dict[str, Any]:
+        about = {"measure": self.measure, "by": self.by, "keys": list(self.keys)}
+        return about | {"points": self.rows(), "sentence": self.sentence}
+
+    def plot(self, path: str | Path) -> Path:
+        """Draw a map: a dot for each pair of values, with a ring where intervals show that it
+        matters. Return its path.
+
+        Raises InputError where matplotlib is missing.
+        """
+        points = self.points.items()
+        dots = [Dot(*at, it.effect.mean, it.differs, False) for at, it in points if it.effect]
+        first, second = self.keys
+        names = first, second, f"{self.measure}, ratio"
+        foot = "ring: an interval shows that it matters"
+        return draw_maps({"": dots}, Path(path), self.sentence, names, foot=foot)
+
+
+# --- the question ---------------------------------------------------------------------------------
+
+
 def sensitivity(
     file: str | Path,
     keys: Sequence[str] = (),
     *,
     pairs: Sequence[str] = (),
-    by: float = 0.2,
+    by: float | str = 0.2,
     measure: str | Measure = Measure.MAKESPAN,
     changes: Mapping[str, Any] | None = None,
     runs: int = 30,
     seed: int | None = None,
     until: float | None = None,
     workers: Workers | None = None,
-    store: Store | None = None,
-    watch: Watch = lambda done, total: None,
+    store: str | Path | None = None,
+    watch: Watch = unwatched,
 ) -> Sensitivity | PairMap:
     """Change each number of a scenario alone, and rank them by what that does to a measure; with
     `pairs`, change two numbers together.
 
     `keys`: default, every number with a unit that the file gives; `by`: the part by which each is
-    changed, above 0 and below 1. Raises InputError for a key that holds no number above 0, and for
-    pairs that are not two keys.
+    changed, such as 0.2 or "20%", above 0 and below 1. Raises InputError for a key that holds no
+    number above 0, and for pairs that are not two keys.
     """
-    path = Path(file)
-    if not 0 < by < 1:
-        raise InputError(COMMAND_LINE, "--by", f"{by!r} is not accepted", "above 0 %, below 100 %")
+    path, changes, (part, _) = Path(file), changes or {}, percentage(by)
+    if not 0 < part < 1:
+        accepted = "a percentage such as 20%, above 0 %, below 100 %"
+        raise InputError(COMMAND_LINE, "--by", f"{by!r} is not accepted", accepted)
     if pairs and (len(set(pairs)) != 2 or keys):
         problem = f"{', '.join(pairs)}: a map has two axes" + (", and no --keys" if keys else "")
         raise InputError(COMMAND_LINE, "--pairs", problem, "two keys, A,B")
-    table = parse(path)
-    for key, value in (changes or {}).items():
-        put(table, key, value)
+    asked = campaign_of(path, changes, gauge_of(measure), runs, seed, until)
+    table = changed(path, changes)
     scenario = read(table, str(path), path.parent)
-    names = list(pairs) or list(keys) or list(measured_keys(table, scenario))
-    values = {key: _checked(scenario, key) for key in dict.fromkeys(names)}
+    names = tuple(pairs or keys or measured_keys(table, scenario))
+    values = {key: _checked(scenario, key) for key in names}
     if not values or len(values) > MOST:
         problem = f"the file gives {counted(len(values), 'number')} with a unit"
         raise InputError(COMMAND_LINE, "--keys", problem, f"the keys to vary, {MOST} at most")
-    points = _points(values, by) if pairs else {}
-    asked = question(
-        path,
-        [((names[0], values[names[0]]),)],
-        changes=changes,
-        runs=runs,
-        measure=measure_named(measure),
-        seed=seed,
-        until=until,
-    ).model_copy(update={"variants": _variants(values, by, points)})
-    found = execute(asked, workers, store, watch=watch)
+    points = dict[Pair, str]()
+    if pairs:
+        steps = ([_scaled(it, 1 + step * part) for step in STEPS] for it in values.values())
+        as_is = tuple(_scaled(it, 1) for it in values.values())
+        points = {(x, y): BASE if (x, y) == as_is else f"{x:g} {y:g}" for x, y in product(*steps)}
+        variants = {name: dict(zip(names, at, strict=True)) for at, name in points.items()}
+    else:
+        variants = {
+            f"{key} {sign}": {key: _scaled(value, 1 + step)}
+            for key, value in values.items()
+            for sign, step in (("-", -part), ("+", part))
+        }
+    # The first variant is the baseline.
+    asked = asked.model_copy(update={"variants": {BASE: {}} | variants | {BASE: {}}})
+    found = execute(asked, workers, store_in(store), watch=watch)
     refuse_raised(found)
     [cell] = found.comparisons()
     lines = {line.variant: line for line in cell.lines}
-    assumed = assumptions(found.plan[0].scenario(0))
+    about = str(path), cell, part, assumptions(scenario)
     if pairs:
-        at = {point: lines[name] for point, name in points.items()}
-        return PairMap(str(path), cell, by, assumed, (names[0], names[1]), at)
+        return PairMap(*about, names, {at: lines[name] for at, name in points.items()})
     factors = [
         Factor(key, value, lines[f"{key} -"], lines[f"{key} +"]) for key, value in values.items()
     ]
     factors.sort(key=lambda it: (not it.shown, -it.swing))
-    return Sensitivity(str(path), cell, by, assumed, factors)
-
-
-def _points(values: Mapping[str, float], by: float) -> dict[Pair, str]:
-    """Map each pair of changed values of the two numbers to the name of its variant."""
-    first, second = (
-        dict.fromkeys(_scaled(value, 1 + step * by) for step in STEPS) for value in values.values()
-    )
-    as_is = tuple(_scaled(value, 1) for value in values.values())
-    return {(x, y): BASE if (x, y) == as_is else f"{x:g} {y:g}" for x in first for y in second}
-
-
-def _variants(
-    values: Mapping[str, float], by: float, points: Mapping[Pair, str]
-) -> dict[str, dict[str, Any]]:
-    """Return the settings of each variant, the scenario as it is first."""
-    variants: dict[str, dict[str, Any]] = {BASE: {}}
-    if points:
-        pairs = ((name, dict(zip(values, at, strict=True))) for at, name in points.items())
-        return variants | {name: settings for name, settings in pairs if name != BASE}
-    for key, value in values.items():
-        variants[f"{key} -"] = {key: _scaled(value, 1 - by)}
-        variants[f"{key} +"] = {key: _scaled(value, 1 + by)}
-    return variants
+    return Sensitivity(*about, factors)
 
 
 def _checked(scenario: BaseModel, key: str) -> float:

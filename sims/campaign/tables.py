@@ -16,20 +16,19 @@ from typing import Any, ClassVar
 from attrs import define, evolve
 
 from sims.campaign import Campaign
-from sims.campaign.answers import Shown, answer, assumptions
+from sims.campaign.answers import Answer, answer, assumptions, ends
 from sims.campaign.axes import settings_text
 from sims.campaign.cells import MeasureSpec, RunStatus
 from sims.campaign.comparing import Comparison, Line, Verdict, corrected, judged
 from sims.campaign.picture import draw, draw_runs
 from sims.campaign.printed import Printed, best_of_lines, every_cell
-from sims.campaign.results import Results, plain, write_frame
-from sims.errors import COMMAND_LINE, imported
+from sims.campaign.results import Results, plain
+from sims.errors import COMMAND_LINE
 from sims.exports import tables as exports
-from sims.exports.tables import Library, library_or_default
 from sims.intervals import FEWEST_BLOCKS, estimate_as_json
 from sims.plots.pictures import Picture
 from sims.telling import counted
-from sims.writing import check_suffix, replacing
+from sims.writing import replacing
 
 TEX = ".tex"
 SUFFIXES = (*exports.SUFFIXES, TEX)
@@ -39,7 +38,7 @@ MOST = 100
 
 
 @define(slots=False, repr=False)
-class Table(Shown):
+class Table(Answer):
     """The variants of a campaign in each cell, beside the baseline, with 95 % intervals. A notebook
     shows it, `print` prints it; numbers are in `frame`, and `results` has every run."""
 
@@ -50,16 +49,15 @@ class Table(Shown):
     line."""
 
     @cached_property
-    def cells(self) -> list[tuple[MeasureSpec, Comparison]]:
+    def cells(self) -> list[Comparison]:
         """Comparisons by measure and cell, whose intervals hold together over all measures."""
-        results = self.results
-        gauges = results.campaign.gauges
-        found = [cell for gauge in gauges for cell in results.compared(gauge)]
-        return [(it.gauge, it) for it in judged(found, results.campaign.level)]
+        asked = self.results.campaign
+        found = [cell for gauge in asked.gauges for cell in self.results.compared(gauge)]
+        return judged(found, asked.level)
 
     def comparisons(self) -> list[Comparison]:
         """Return the comparisons of the first measure, one for each cell."""
-        return [cell for gauge, cell in self.cells if gauge == self.results.campaign.gauges[0]]
+        return [cell for cell in self.cells if cell.gauge == self.results.campaign.gauges[0]]
 
     def runs(self) -> Any:
         """Return a frame of polars with a row for each run."""
@@ -84,12 +82,12 @@ class Table(Shown):
     @property
     def _most_runs(self) -> int:
         """Largest number of runs of a variant in a cell."""
-        return max((len(line.runs) for _, cell in self.cells for line in cell.lines), default=0)
+        return max((len(line.runs) for cell in self.cells for line in cell.lines), default=0)
 
     @property
     def notes(self) -> list[str]:
         """Notes that a reader of the figures needs, a line each."""
-        shown = [] if self.short else [cell for _, cell in self.cells]
+        shown = [] if self.short else self.cells
         notes = list(_notes(self.results, self.comparisons(), corrected(shown)))
         return [*notes, *self._shortened(), *self._answer()]
 
@@ -139,7 +137,7 @@ class Table(Shown):
     @cached_property
     def _rows(self) -> int:
         """Number of rows of the table of every cell."""
-        return sum(len(cell.lines) for _, cell in self.cells)
+        return sum(len(cell.lines) for cell in self.cells)
 
     @property
     def _many(self) -> bool:
@@ -167,11 +165,8 @@ class Table(Shown):
         LaTeX has the table as it is printed, CSV and Parquet every cell and the ends of intervals.
         Raises InputError for another suffix, and where the file cannot be written.
         """
-        check_suffix(path, "table", SUFFIXES)
         if path.suffix != TEX:
-            frame = self.frame("polars")
-            write_frame(frame, path)
-            return len(frame)
+            return super().write(path)
         with replacing(path) as new:
             new.write_text(self.printed.tex(self.notes), encoding="utf-8")
         return len(self.printed.rows)
@@ -181,24 +176,15 @@ class Table(Shown):
 
     # --- for programs -------------------------------------------------------------------------
 
-    def frame(self, library: Library | str | None = None) -> Any:
-        """Return a frame with a row for each measure, cell and variant, with the ends of intervals.
-
-        It is a frame of polars, or of pandas if asked or if polars is missing. Raises InputError
-        where both are missing.
-        """
-        rows = [
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each measure, cell and variant, with the ends of intervals."""
+        return [
             {key: plain(value) for key, value in cell.point}
-            | {"measure": gauge.name}
+            | {"measure": cell.gauge.name}
             | _row(cell, it)
-            for gauge, cell in self.cells
+            for cell in self.cells
             for it in cell.lines
         ]
-        if library_or_default(library) is Library.PANDAS:
-            return imported("pandas", "tables", "pip install pandas").DataFrame(rows)
-        polars = imported("polars", "tables", "pip install 'holdfast[results]'")
-        frame = polars.DataFrame(rows, infer_schema_length=None, strict=False)
-        return frame.cast({polars.Null: polars.Float64})
 
     def as_json(self) -> dict[str, object]:
         """Return the comparisons of the first measure as data, with the value of every run."""
@@ -265,15 +251,14 @@ class Table(Shown):
 
 def _row(cell: Comparison, line: Line) -> dict[str, Any]:
     """Return a variant's figures in a cell as a row of the frame."""
-    row = {"variant": line.variant, "runs": len(line.runs), "as_asked": line.as_asked}
+    row: dict[str, Any] = {
+        "variant": line.variant,
+        "runs": len(line.runs),
+        "as_asked": line.as_asked,
+    }
     effect = None if line.verdict is Verdict.BASELINE else line.effect
     for name, estimate in (("mean", line.mean), (cell.effect, effect)):
-        numbers = estimate_as_json(estimate) or {}
-        row |= {
-            name: numbers.get("mean"),
-            f"{name}_low": numbers.get("low"),
-            f"{name}_high": numbers.get("high"),
-        }
+        row |= ends(estimate, name, f"{name}_low", f"{name}_high")
     return {**row, "verdict": line.verdict.value}
 
 

@@ -10,41 +10,47 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from functools import partial
-from math import inf, isfinite, isnan
+from math import isnan
 from pathlib import Path
 from typing import Any
 
-from attrs import define, evolve, field, frozen
+from attrs import define, evolve, frozen
 
-from sims.campaign import Campaign, Precision
-from sims.campaign.answers import Answer, assumptions
-from sims.campaign.axes import Settings, as_toml, settings_text
-from sims.campaign.cells import CellResult, MeasureSpec
+from sims.campaign import Campaign, TuneSection
+from sims.campaign.answers import Answer, assumptions, ends
+from sims.campaign.axes import Settings, as_toml, each_once, settings_text
 from sims.campaign.comparing import run_of
 from sims.campaign.dimensions import FORMS, Dimension, Point, dimension, settings_at
-from sims.campaign.engine import Watch, execute
+from sims.campaign.engine import Watch, execute, unwatched
 from sims.campaign.executors import Workers, opened
-from sims.campaign.question import MOST_RUNS, precision_of, question, refuse_raised
-from sims.campaign.results import Results, Store
+from sims.campaign.question import (
+    MOST_RUNS,
+    campaign_of,
+    gauge_of,
+    named,
+    precision_of,
+    refuse_raised,
+)
+from sims.campaign.results import Results, store_in
 from sims.campaign.search import EACH, FIRST, Search, State, Trial, Value, estimate
 from sims.campaign.tuning_picture import draw_tuning
 from sims.durations import seconds
 from sims.errors import COMMAND_LINE, InputError, chosen
 from sims.intervals import LEVEL, Estimate, rounded
 from sims.metrics.measures import Measure
-from sims.telling import about, amount_of, counted, grid
+from sims.scenario import Scenario
+from sims.telling import amount_of, counted, grid
 
 FRESH = 2**20
 """Distance between the seeds of the search and those of the answer."""
-BOUND = re.compile(r"([a-z0-9-]+)\s*(>=|<=)\s*(.+)")
+RELATION = re.compile(r"\s*(>=|<=)\s*")
 
 
 @frozen
 class Bound:
     """A measure whose mean has to be at least, or at most, a number."""
 
-    measure: str
+    measure: Measure
     least: bool
     limit: float
 
@@ -54,50 +60,20 @@ class Bound:
 
         Raises InputError for another word.
         """
-        found = BOUND.fullmatch(word.strip())
-        names = [it.value for it in Measure]
         try:
-            limit = seconds(found[3]) if found else inf
+            measure, relation, limit = RELATION.split(word.strip(), maxsplit=1)
+            return cls(Measure(measure), relation == ">=", float(seconds(limit)))
         except ValueError:
-            limit = inf
-        if found is None or found[1] not in names or not isfinite(limit):
-            accepted = f"MEASURE>=NUMBER or MEASURE<=NUMBER; measures: {', '.join(names)}"
-            raise InputError(COMMAND_LINE, "--subject-to", f"{word!r} is none", accepted)
-        return cls(found[1], found[2] == ">=", float(limit))
+            names = ", ".join(it.value for it in Measure)
+            accepted = f"MEASURE>=NUMBER or MEASURE<=NUMBER; measures: {names}"
+            raise InputError(COMMAND_LINE, "--subject-to", f"{word!r} is none", accepted) from None
 
     def kept(self, mean: float) -> bool:
         """Return whether a mean keeps to the bound, so that the point is allowed."""
         return mean >= self.limit if self.least else mean <= self.limit
 
     def __str__(self) -> str:
-        return f"{self.measure} {'>=' if self.least else '<='} {self.limit:g}"
-
-
-@define
-class Kept:
-    """A keeper of results in memory, which passes them on to a store if there is one."""
-
-    store: Store | None = None
-    known: dict[str, CellResult] = field(factory=dict)
-
-    def __attrs_post_init__(self) -> None:
-        if self.store is not None:
-            self.known = self.store.results()
-
-    def results(self) -> dict[str, CellResult]:
-        """Return all results by key."""
-        return self.known
-
-    def add(self, fresh: Sequence[CellResult]) -> None:
-        """Keep the results of a batch."""
-        self.known.update((it.key, it) for it in fresh)
-        if self.store is not None:
-            self.store.add(fresh)
-
-    def describe(self, description: dict[str, Any]) -> None:
-        """Note in the store what the campaign is."""
-        if self.store is not None:
-            self.store.describe(description)
+        return f"{self.measure.value} {'>=' if self.least else '<='} {self.limit:g}"
 
 
 @define(repr=False)
@@ -109,15 +85,14 @@ class Tuned(Answer):
     changes: Mapping[str, Any]
     search: Search
     best: Trial
-    gauge: MeasureSpec
+    measure: Measure
     bounds: tuple[Bound, ...]
-    unit: str
+    scenario: Scenario
+    """Scenario at the best point."""
     fresh: Sequence[Value]
     """Results of the best point's runs on seeds that the search did not use."""
     level: float
     """Level of its intervals, which pays for each look at them after which runs could end."""
-    assumed: str
-    """Assumptions of the scenario about faults, in a line."""
 
     @property
     def settings(self) -> Settings:
@@ -127,8 +102,7 @@ class Tuned(Answer):
     @property
     def estimate(self) -> Estimate:
         """Mean of the measure at the best point, over seeds that the search did not use."""
-        found = estimate(self.fresh, 0, self.level)
-        return found.negative if self.gauge.higher_is_better else found
+        return estimate(self.fresh, 0, self.level)
 
     @property
     def runs(self) -> int:
@@ -145,57 +119,41 @@ class Tuned(Answer):
     @property
     def sentence(self) -> str:
         """The answer in one sentence, which claims no more than the intervals support."""
-        clauses = list(map(self._clause, self.search.dimensions))
-        values = [f"{self.gauge.name} {rounded(self.estimate)}{self._unit}"]
-        values += [
-            f"{it.measure} {rounded(estimate(self.fresh, k, self.level))}"
-            + (f" {self.unit}" if Measure(it.measure).timed else "")
-            for k, it in enumerate(self.bounds, 1)
-            if it.measure != self.gauge.name
+        regions = self.search.region(self.best), self.search.region(self.best, State.OPEN)
+        clauses = [
+            self._clause(it, best, *(region[it.key] for region in regions))
+            for it, best in zip(self.search.dimensions, self.best.point, strict=True)
         ]
+        means = {
+            it.measure: estimate(self.fresh, k, self.level) for k, it in enumerate(self.bounds, 1)
+        }
+        means = {self.measure: self.estimate} | means | {self.measure: self.estimate}
+        values = [f"{it.value} {rounded(mean)}{self._unit(it)}" for it, mean in means.items()]
         return f"{', '.join(clauses)}; {', '.join(values)}; {counted(len(self.fresh), 'run')}."
 
-    def _clause(self, it: Dimension) -> str:
+    def _clause(self, it: Dimension, best: Any, good: Sequence[Any], open_: Sequence[Any]) -> str:
         """Return a clause on one key: its best value, the values that are as good, and those that
         may be."""
-        value = dict(zip((it.key for it in self.search.dimensions), self.best.point, strict=True))
-        text, within = self._shown(it, value[it.key]), amount_of(100 * self.search.tolerance)
-        good = self.search.region(self.best)[it.key]
-        open_ = self.search.region(self.best, State.OPEN)[it.key]
-        sure, perhaps = self._named(it, good, value[it.key]), self._named(it, open_, value[it.key])
-        clauses = [f"as good within {within} %: {sure}"] if sure else []
+        sure, perhaps = it.others(good, best), it.others(open_, best)
+        within = f"as good within {amount_of(100 * self.search.tolerance)} %"
+        clauses = [f"{within}: {sure}"] if sure else []
         if perhaps != sure:
             clauses.append(f"may be: {perhaps}" if sure else f"may be as good: {perhaps}")
-        return f"{it.key} = {text}" + (f" ({'; '.join(clauses)})" if clauses else "")
+        return f"{it.key} = {it.text(best)}" + (f" ({'; '.join(clauses)})" if clauses else "")
 
-    def _named(self, it: Dimension, region: Sequence[Any], best: Any) -> str:
-        """Return a region of a key's values as text; empty if it holds the best value alone."""
-        if not it.ranges:
-            return ", ".join(self._shown(it, one) for one in region if one != best)
-        low, high = region
-        return "" if low == high else f"{self._shown(it, low)} to {self._shown(it, high)}"
-
-    @staticmethod
-    def _shown(it: Dimension, value: Any) -> str:
-        if not it.timed:
-            return as_toml(value)
-        minutes = 60 <= value < 3600
-        return f"{amount_of(value / 60, 4)} min" if minutes else about(value, "s")
-
-    @property
-    def _unit(self) -> str:
-        return f" {self.unit}" if self.gauge.timed else ""
+    def _unit(self, measure: Measure, before: str = " ") -> str:
+        return f"{before}{self.scenario.times.value}" if measure.timed else ""
 
     @property
     def _measured(self) -> str:
-        return f"{self.gauge.name}{self._unit and f',{self._unit}'}"
+        return f"{self.measure.value}{self._unit(self.measure, ', ')}"
 
     @property
     def notes(self) -> list[str]:
         """The sentence, what was assumed, what is not known, and the command of the answer."""
         states = [it.state for it in self.search.trials.values()]
         unknown = states.count(State.OPEN)
-        said = [self.sentence, f"Assumed: {self.assumed}."]
+        said = [self.sentence, f"Assumed: {assumptions(self.scenario)}."]
         if unknown:
             most = counted(self.search.each, "run")
             open_ = counted(unknown, "point")
@@ -208,12 +166,14 @@ class Tuned(Answer):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each point, the best first: its settings, mean, runs and state."""
-        sign, order = -1 if self.gauge.higher_is_better else 1, list(State)
-        trials = self.search.trials.values()
+        search, order = self.search, list(State)
         return [
-            dict(settings_at(self.search.dimensions, it.point))
-            | {self.gauge.name: sign * it.mean, "runs": len(it.values), "state": it.state.value}
-            for it in sorted(trials, key=lambda it: (order.index(it.state), it.mean))
+            dict(settings_at(search.dimensions, it.point))
+            | {self.measure.value: it.mean, "runs": len(it.values), "state": it.state.value}
+            for it in sorted(
+                search.trials.values(),
+                key=lambda it: (order.index(it.state), search.sign * it.mean),
+            )
         ]
 
     def plot(self, path: str | Path) -> Path:
@@ -221,11 +181,7 @@ class Tuned(Answer):
 
         Raises InputError where matplotlib is missing.
         """
-        sign, search = -1 if self.gauge.higher_is_better else 1, self.search
-        trials = list(search.trials.values())
-        return draw_tuning(
-            trials, search.dimensions, Path(path), self.sentence, self._measured, sign
-        )
+        return draw_tuning(self.search, Path(path), self.sentence, self._measured)
 
     def grid(self) -> Any:
         """Return the table of the points as people read it."""
@@ -234,18 +190,18 @@ class Tuned(Answer):
         rows = [
             (
                 *(as_toml(row[key]) for key in keys),
-                *(row["state"], f"{row[self.gauge.name]:,.6g}", f"{row['runs']:,}"),
+                *(row["state"], f"{row[self.measure.value]:,.6g}", f"{row['runs']:,}"),
             )
             for row in self.rows()[:SHOWN]
         ]
-        return grid([*keys, "verdict"], [f"mean {self.gauge.name}", "runs"], rows, title)
+        return grid([*keys, "verdict"], [f"mean {self.measure.value}", "runs"], rows, title)
 
     def as_json(self) -> dict[str, Any]:
         """Return the answer as data."""
-        found, names = self.estimate, dict(self.settings)
+        mean = self.estimate
         return {
-            "best": names,
-            "mean": {"mean": found.mean, "low": found.low, "high": found.high, "size": found.size},
+            "best": dict(self.settings),
+            "mean": ends(mean, "mean", "low", "high") | {"size": mean.size},
             "as_good": self.search.region(self.best),
             "may_be_as_good": self.search.region(self.best, State.OPEN),
             "tried": self.rows(),
@@ -276,7 +232,7 @@ def tune(
     until: float | None = None,
     workers: Workers | None = None,
     store: str | Path | None = None,
-    watch: Watch = lambda done, total: None,
+    watch: Watch = unwatched,
 ) -> Tuned:
     """Search for the settings of a scenario file at which the mean of a measure is best, and
     measure them anew.
@@ -289,46 +245,21 @@ def tune(
     within `tolerance` of the best mean are as good. The rest is as for `compare`. Raises InputError
     where nothing can be varied, or no point keeps to the bounds.
     """
-    path, measure, bounds = (
-        Path(file),
-        direction(minimise, maximise),
-        tuple(map(Bound.of, subject_to)),
-    )
     if isinstance(over, Mapping):
         over = [dimension(key, values) for key, values in over.items()]
     _check(over, each)
     wanted = precision_of(precision, runs, most, of="mean")
     answer_runs = most if wanted else runs
-    kept = Kept(Store(Path(store)) if store else None)
+    measure, bounds = direction(minimise, maximise), tuple(map(Bound.of, subject_to))
+    measures = dict.fromkeys(it.value for it in (measure, *(bound.measure for bound in bounds)))
+    asked = campaign_of(Path(file), changes or {}, gauge_of(measure), runs, seed, until)
+    asked, kept = asked.model_copy(update={"measures": tuple(measures)}), store_in(store)
     with opened(workers) as ready:
 
-        def campaign_of(
-            points: Sequence[Point],
-            count: int,
-            first: int = 0,
-            narrow: Precision | None = None,
-        ) -> Campaign:
-            asked = question(
-                path,
-                [settings_at(over, it) for it in points],
-                changes=changes,
-                runs=count,
-                measure=measure,
-                seed=seed,
-                until=until,
-                precision=narrow,
-            )
-            measures = dict.fromkeys((measure.value, *(it.measure for it in bounds)))
-            return asked.model_copy(
-                update={"measures": tuple(measures), "seed": (asked.seed or 0) + first}
-            )
-
-        def evaluate(points: Sequence[Point], count: int) -> dict[Point, list[Value]]:
-            others = (len(it.values) for it in search.trials.values() if it.point not in points)
-            return run(points, campaign_of(points, count), sum(others))
-
-        def run(points: Sequence[Point], asked: Campaign, others: int) -> dict[Point, list[Value]]:
-            """Return the results of a campaign, beside which there are the runs of other points."""
+        def run(points: Sequence[Point], asked: Campaign, others: int) -> Results:
+            """Run a campaign at these points, beside which there are the runs of other points."""
+            variants = named([settings_at(over, it) for it in points])
+            asked = asked.model_copy(update={"variants": variants})
             try:
                 found = execute(
                     asked,
@@ -339,22 +270,27 @@ def tune(
             except InputError as error:
                 raise evolve(error, key=error.key.replace("--vary", "--over")) from None
             refuse_raised(found)
-            return dict(zip(points, _values(found, measure, bounds), strict=True))
+            return found
+
+        def evaluate(points: Sequence[Point], count: int) -> dict[Point, list[Value]]:
+            others = (len(it.values) for it in search.trials.values() if it.point not in points)
+            found = run(points, asked.model_copy(update={"replications": count}), sum(others))
+            return dict(zip(points, _values(found, bounds), strict=True))
 
         def fits(values: Sequence[Value]) -> bool:
             return all(map(Bound.kept, bounds, _means(values)))
 
-        search = Search(tuple(over), evaluate, fits, tolerance, each)
+        sign = -1 if measure.higher_is_better else 1
+        search = Search(tuple(over), evaluate, fits, tolerance, each, sign)
         best = search.run()
         if best is None:
             raise _nothing_fits(search, measure, bounds)
-        answer = campaign_of([best.point], runs, FRESH, wanted)
-        fresh = run([best.point], answer, search.runs)[best.point]
-    asked = campaign_of([best.point], 1)
-    case = Results.of(asked).plan[0].scenario(0)
-    gauge = asked.gauges[0]
-    facts = case.times.value, fresh, answer.level, assumptions(case)
-    return Tuned(str(file), dict(changes or {}), search, best, gauge, bounds, *facts)
+        anew = {"seed": (asked.seed or 0) + FRESH, "precision": wanted}
+        answer = run([best.point], asked.model_copy(update=anew), search.runs)
+    [fresh] = _values(answer, bounds)
+    scenario = answer.plan[0].scenario(0)
+    facts = measure, bounds, scenario, fresh, answer.campaign.level
+    return Tuned(str(file), dict(changes or {}), search, best, *facts)
 
 
 def _check(over: Sequence[Dimension], each: int) -> None:
@@ -362,8 +298,7 @@ def _check(over: Sequence[Dimension], each: int) -> None:
     if not over:
         raise InputError(COMMAND_LINE, "--over", "nothing is varied", FORMS)
     names = [it.key for it in over]
-    if twice := next((it for it in names if names.count(it) > 1), None):
-        raise InputError(COMMAND_LINE, "--over", f"{twice} is varied twice", "each key once")
+    each_once(names, "--over")
     if "seed" in names:
         problem = "seed: all points are run with the same seeds"
         raise InputError(COMMAND_LINE, "--over", problem, "another key; --seed, --runs")
@@ -372,17 +307,15 @@ def _check(over: Sequence[Dimension], each: int) -> None:
         raise InputError(COMMAND_LINE, "--each", f"{each} is not accepted", accepted)
 
 
-def _values(found: Results, measure: Measure, bounds: Sequence[Bound]) -> list[list[Value]]:
-    """Return, for each variant, the values of each run: the measure first, with its sign such that
-    less is better, and then those that have bounds."""
+def _values(found: Results, bounds: Sequence[Bound]) -> list[list[Value]]:
+    """Return, for each variant, the values of each run: the measure first, and then those that have
+    bounds."""
     campaign = found.campaign
-    sign = -1 if campaign.gauge(measure.value).higher_is_better else 1
-    gauges = [campaign.gauge(it) for it in (measure.value, *(bound.measure for bound in bounds))]
-    of = partial(run_of, until=campaign.until)
+    gauges = [campaign.gauges[0], *(campaign.gauge(it.measure.value) for it in bounds)]
     rows: dict[str, list[Value]] = {name: [] for name in campaign.variants}
     for (case, _), result in found.finished():
-        first, *others = (of(result, gauge).value for gauge in gauges)
-        rows[case.variant].append((None if first is None else sign * first, *others))
+        values = (run_of(result, it, campaign.until).value for it in gauges)
+        rows[case.variant].append(tuple(values))
     return list(rows.values())
 
 
@@ -402,36 +335,34 @@ def _nothing_fits(search: Search, measure: Measure, bounds: Sequence[Bound]) -> 
         return InputError(COMMAND_LINE, "--over", problem, accepted)
 
     means = {it.point: _means(it.values) for it in known}
-    for bound, values in zip(bounds, zip(*means.values(), strict=True), strict=True):
-        if all(map(isnan, values)):
-            problem = f"{bound.measure} has no value in any run"
+    for k, bound in enumerate(bounds):
+        if all(isnan(it[k]) for it in means.values()):
+            problem = f"{bound.measure.value} has no value in any run"
             return InputError(COMMAND_LINE, "--subject-to", problem, "bounds of other measures")
 
     def missed(it: Trial) -> tuple[int, float]:
         """Return the number of bounds that a point breaks, and by how much, relative to the bounds
         and summed over them."""
-        pairs = list(zip(bounds, means[it.point], strict=True))
+        pairs = zip(bounds, means[it.point], strict=True)
         parts = [abs(mean - b.limit) / (abs(b.limit) or 1) for b, mean in pairs if not b.kept(mean)]
         return len(parts), sum(parts)
 
     nearest = min(known, key=missed)
     at = settings_text(settings_at(search.dimensions, nearest.point))
     pairs = zip(bounds, means[nearest.point], strict=True)
-    with_ = ", ".join(f"{bound.measure} {mean:.4g}" for bound, mean in pairs)
+    with_ = ", ".join(f"{bound.measure.value} {mean:.4g}" for bound, mean in pairs)
     problem = (
         f"no point keeps to {' and '.join(map(str, bounds))}: the nearest is {at} with {with_}"
     )
     return InputError(COMMAND_LINE, "--subject-to", problem, "wider ranges, or other bounds")
 
 
-def searched(
-    asked: Campaign,
-    workers: Workers,
-    store: Path,
-    watch: Watch,
-) -> Tuned:
+OPTION = re.compile(r"--([a-z-]+)")
+
+
+def searched(asked: Campaign, workers: Workers, store: Path, watch: Watch) -> Tuned:
     """Search as the `[tune]` of a campaign file says. Raises InputError where nothing can be
-    searched, naming the file."""
+    searched, naming the file and its keys."""
     section = asked.tune
     assert section is not None
     try:
@@ -448,14 +379,19 @@ def searched(
     except InputError as error:
         if error.source != COMMAND_LINE:
             raise
-        key = error.key.removeprefix("--").replace("-", "_")
-        raise evolve(error, source=asked.source, key=f"tune.{key}") from None
+        key, accepted = (OPTION.sub(_key, text) for text in (error.key, error.accepted))
+        raise evolve(error, source=asked.source, key=key, accepted=accepted) from None
+
+
+def _key(option: re.Match[str]) -> str:
+    """Return the key of a campaign file that stands for an option of `holdfast tune`."""
+    name = option[1].replace("-", "_")
+    return f"tune.{name}" if name in TuneSection.model_fields else name
 
 
 def direction(minimise: str | Measure | None, maximise: str | Measure | None) -> Measure:
     """Return the one measure that is to be made best. Raises InputError for none, for two, and
     where the direction is the wrong one."""
-
     named = minimise if minimise is not None else maximise
     if named is None or (minimise is not None and maximise is not None):
         problem = "one measure has to be made best"

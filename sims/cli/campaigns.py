@@ -3,6 +3,7 @@ picture and data."""
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,13 +13,14 @@ from typing import Annotated
 import typer
 
 from sims.campaign import Campaign, load_campaign
+from sims.campaign.engine import Watch
 from sims.campaign.engine import execute as run_campaign
-from sims.campaign.executors import PATIENCE, cluster, local
+from sims.campaign.executors import PATIENCE, Workers, cluster, local
 from sims.campaign.picture import draw, prepare_pictures
 from sims.campaign.results import Results, Store, write_frame
 from sims.campaign.tables import MOST, SUFFIXES, Table
 from sims.campaign.tuning import searched
-from sims.cli.progress import bar, interruptible
+from sims.cli.progress import Count
 from sims.errors import FAILED, InputError, naming, note, show
 from sims.exports import tables as exports
 from sims.options import (
@@ -89,6 +91,36 @@ Retry = Annotated[bool, flag("--retry", "run again the cells that raised an erro
 
 
 @contextmanager
+def working(
+    file: Path | str,
+    title: str,
+    store: Path | None,
+    scheduler: str | None = None,
+    patience: float = PATIENCE,
+    processes: int | None = None,
+    *,
+    bound: bool = False,
+) -> Iterator[tuple[Workers, Watch]]:
+    """Yield workers for the runs of a file, and a function that shows their progress.
+
+    Ctrl-C and SIGTERM within tell whether finished runs are in `store`, from which the same command
+    goes on; `bound`: what is asked for is a bound.
+    """
+    workers = cluster(scheduler, patience) if scheduler else local(processes)
+    try:
+        with naming(file), workers as ready, Count(title, bound) as watch:
+            yield ready, watch
+    except KeyboardInterrupt as interrupt:
+        # Whoever presses again while workers are stopped would only see a traceback.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        more = "without --store nothing is kept"
+        if store is not None:
+            kept = f"what is finished is in {store}: the same command goes on"
+            more = kept if Store(store).files() else "no run has finished yet"
+        raise type(interrupt)(f"; {more}") from None
+
+
+@contextmanager
 def _opened(
     file: Path,
     results: Path | None,
@@ -134,20 +166,19 @@ def run(
             raise InputError(str(store.folder), "", "there is nothing to go on from", accepted)
         if asked.picture is not None or asked.tune is not None:
             prepare_pictures(store.folder)
-        if not asked.tune and (
-            changed := store.changed(Results.of(asked, store=store).description())
-        ):
+        begun = file, asked.name, store.folder, scheduler, patience, processes
+        drawn = store.folder / f"{asked.name}.png"
+        if asked.tune is not None:
+            with working(*begun, bound=True) as (workers, watch):
+                answer = searched(asked, workers, store.folder, watch)
+            show_table(answer)
+            show(answer.saved(drawn))
+            return
+        if changed := store.changed(Results.of(asked, store=store).description()):
             named = ", ".join(changed)
             note(f"changed since it began: {named}; what follows from it is run again")
-        workers = cluster(scheduler, patience) if scheduler else local(processes)
-        if asked.tune is not None:
-            with interruptible(store.folder), workers as ready, bar(asked.name, True) as watch:
-                answer = searched(asked, ready, store.folder, watch)
-            show_table(answer)
-            show(f"picture  {answer.plot(store.folder / f'{asked.name}.png')}")
-            return
-        with interruptible(store.folder), workers as ready, bar(asked.name) as watch:
-            found = run_campaign(asked, ready, store, watch=watch, retry=retry)
+        with working(*begun) as (workers, watch):
+            found = run_campaign(asked, workers, store, watch=watch, retry=retry)
         show_table(Table(found, whole))
         raised = list(_raised(found, "raised  "))
         show(*raised[: 2 * SHOWN])
@@ -155,7 +186,7 @@ def run(
             show(f"         and {len(raised) // 2 - SHOWN:,} more: `holdfast campaign status`")
         show(f"results  {store.folder}: {counted(len(found.found), 'cell')}")
         if asked.picture is not None:
-            show(f"picture  {draw(found, store.folder / f'{asked.name}.png')}")
+            show(f"picture  {draw(found, drawn)}")
         if raised:
             raise typer.Exit(FAILED)
 

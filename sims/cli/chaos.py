@@ -28,8 +28,8 @@ from sims.options import (
     Overrides,
     Policies,
     ScenarioFile,
+    Seed,
     duration,
-    natural,
     option,
     positive_int,
 )
@@ -199,10 +199,7 @@ Found = Sequence[tuple[InjectedRun, TrialOutcome]]
 
 def chaos(
     file: ScenarioFile,
-    seed: Annotated[
-        int | None,
-        option(natural, "SEED", "default: the scenario's"),
-    ] = None,
+    seed: Seed = None,
     changes: Overrides = None,
     policies: Policies = None,
     length: Annotated[

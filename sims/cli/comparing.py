@@ -1,5 +1,5 @@
-"""Implements `holdfast compare`: which variant of a scenario is better, by how much, and how
-surely."""
+"""Implements `holdfast compare`, `tune` and `sensitivity`: each runs a scenario many times, and
+answers one question with a table and a sentence."""
 
 from __future__ import annotations
 
@@ -9,25 +9,23 @@ from typing import Annotated
 
 import typer
 
-from sims.campaign import Campaign
-from sims.campaign.answers import Shown
+from sims.campaign import sensitivity as sensitivities
+from sims.campaign import tuning
+from sims.campaign.answers import Answer
 from sims.campaign.axes import axis
-from sims.campaign.engine import execute as run_campaign
-from sims.campaign.question import (
-    MOST_RUNS,
-    combined,
-    precision_of,
-    question,
-    refuse_raised,
-)
-from sims.campaign.results import Results, Store
-from sims.campaign.tables import SUFFIXES, Table
-from sims.cli.progress import bar, interruptible
-from sims.durations import in_unit
-from sims.errors import naming, note, show
+from sims.campaign.dimensions import dimension_of
+from sims.campaign.executors import PATIENCE
+from sims.campaign.question import MOST_RUNS, combined
+from sims.campaign.question import compare as compared
+from sims.campaign.search import EACH
+from sims.campaign.tables import SUFFIXES
+from sims.cli.campaigns import Patience, Scheduler, working
+from sims.errors import note, show
+from sims.exports.tables import SUFFIXES as TABLES
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
 from sims.options import (
+    AsJson,
     FirstSeed,
     Overrides,
     Policies,
@@ -39,24 +37,30 @@ from sims.options import (
     positive_int,
     written,
 )
-from sims.scenario.loader import load, overridden
+from sims.scenario.loader import overridden
 from sims.telling import show_table
 
 VALUES = "KEY=V1,V2,..."
+Precision = Annotated[
+    str | None,
+    option(
+        str,
+        "1%",
+        "add runs until the printed interval's half-width is so small: a percentage, or a number "
+        "in the measure's unit",
+    ),
+]
+Most = Annotated[int, option(positive_int, "N", "with --precision: runs at most")]
+Store = Annotated[
+    Path | None, option(Path, "DIR", "folder of results: what is interrupted resumes from it")
+]
+Output = Annotated[
+    Path | None,
+    written("draw a picture, or write the table", lambda word: picture(word, *TABLES)),
+]
 
 
-def finished(asked: Campaign, store: Path | None, title: str) -> Results:
-    """Run what is missing of a campaign on this machine's cores, and return all results.
-
-    Raises InputError where a run raised an error.
-    """
-    with interruptible(store), bar(title) as watch:
-        found = run_campaign(asked, store=Store(store) if store else None, watch=watch)
-    refuse_raised(found)
-    return found
-
-
-def tell(answer: Shown, as_json: bool, output: Path | None) -> None:
+def _tell(answer: Answer, as_json: bool, output: Path | None) -> None:
     """Print an answer, and write it to a picture or a table if asked."""
     if as_json:
         print(json.dumps(answer.as_json(), default=str))
@@ -91,18 +95,8 @@ def compare(
         ),
     ] = None,
     runs: Annotated[int, option(positive_int, "N", "runs of each variant, a seed each")] = 10,
-    precision: Annotated[
-        str | None,
-        option(
-            str,
-            "1%",
-            "add runs until the printed interval's half-width is so small: a percentage, or a "
-            "number in the measure's unit",
-        ),
-    ] = None,
-    most: Annotated[
-        int, option(positive_int, "N", "with --precision: runs of each variant at most")
-    ] = MOST_RUNS,
+    precision: Precision = None,
+    most: Most = MOST_RUNS,
     by: Annotated[
         By | None,
         typer.Option(help="compare the jobs of each user, size and so on; needs a measure of jobs"),
@@ -120,10 +114,7 @@ def compare(
     changes: Overrides = None,
     policies: Policies = None,
     until: Until = None,
-    store: Annotated[
-        Path | None,
-        option(Path, "DIR", "folder of results: an interrupted comparison resumes from it"),
-    ] = None,
+    store: Store = None,
     as_json: Annotated[bool, flag("--json", "print JSON, with the value of each run")] = False,
     output: Annotated[
         Path | None,
@@ -146,22 +137,145 @@ def compare(
     With --precision, RUNS are those before the first look at the intervals. Each of k looks is at
     1 - 0.05/k, so that the intervals at the end hold at 95 % whenever runs ended.
     """
-    until = in_unit(until, "--until", lambda: load(file, changes or (), seed).times.value)
     places = [axis(word, "--across") for word in across or ()]
-    asked = question(
-        file,
-        combined([axis(word) for word in vary or ()], places),
-        places,
-        changes=overridden(changes),
-        baseline=baseline,
-        runs=runs,
-        measure=measure,
-        effect="difference" if difference else "ratio",
-        by=by,
-        seed=seed,
-        until=until,
-        precision=precision_of(precision, runs, most),
-    )
-    with naming(file):
-        found = finished(asked, store, "simulating")
-    tell(Table(found), as_json, output)
+    variants = combined([axis(word) for word in vary or ()], places)
+    with working(file, "simulating", store) as (workers, watch):
+        found = compared(
+            file,
+            list(map(dict, variants)),
+            across=dict(places),
+            changes=overridden(changes),
+            baseline=baseline,
+            runs=runs,
+            measure=measure,
+            difference=difference,
+            by=by,
+            seed=seed,
+            until=until,
+            precision=precision,
+            most=most,
+            store=store,
+            workers=workers,
+            watch=watch,
+        )
+    _tell(found, as_json, output)
+
+
+def tune(
+    file: ScenarioFile,
+    over: Annotated[
+        list[str] | None,
+        option(
+            str,
+            "KEY=RANGE",
+            "what may be chosen: protection.period=5min..4h, platform.spares=0..8, "
+            "protection.kind=images,buddies (repeatable)",
+        ),
+    ] = None,
+    minimise: Annotated[Measure | None, typer.Option(help="measure to make small")] = None,
+    maximise: Annotated[Measure | None, typer.Option(help="measure to make large")] = None,
+    subject_to: Annotated[
+        list[str] | None,
+        option(str, "BOUND", "bound of a mean, such as goodput>=0.95 (repeatable)"),
+    ] = None,
+    runs: Annotated[int, option(positive_int, "N", "runs of the answer, on fresh seeds")] = 30,
+    precision: Precision = None,
+    most: Most = MOST_RUNS,
+    each: Annotated[int, option(positive_int, "N", "runs of a point of the search at most")] = EACH,
+    seed: FirstSeed = None,
+    changes: Overrides = None,
+    policies: Policies = None,
+    until: Until = None,
+    store: Store = None,
+    scheduler: Scheduler = None,
+    patience: Patience = PATIENCE,
+    as_json: AsJson = False,
+    output: Output = None,
+) -> None:
+    """Search for the settings at which a measure is best, with few runs for bad ones.
+
+    A coarse grid is run first, all points with the same seeds. A point that is worse than the best,
+    as far as the differences on each seed show, gets no more runs. Then points beside the best are
+    tried, closer each time. The best one is measured anew on seeds that the search did not use.
+    With --precision, runs of the answer are added, and RUNS are those before the first look at its
+    interval; each of k looks is at 1 - 0.05/k (Bonferroni).
+
+    The answer also says which settings are as good within 1 %, as far as intervals show.
+    """
+    with working(file, "searching", store, scheduler, patience, bound=True) as (workers, watch):
+        found = tuning.tune(
+            file,
+            list(map(dimension_of, over or ())),
+            minimise=minimise,
+            maximise=maximise,
+            subject_to=subject_to or (),
+            changes=overridden(changes),
+            runs=runs,
+            precision=precision,
+            most=most,
+            each=each,
+            seed=seed,
+            until=until,
+            workers=workers,
+            store=store,
+            watch=watch,
+        )
+    _tell(found, as_json, output)
+
+
+def _keys(word: str | None) -> list[str]:
+    """Return the keys between the commas of an option's word."""
+    return [key.strip() for key in word.split(",")] if word else []
+
+
+def sensitivity(
+    file: ScenarioFile,
+    keys: Annotated[
+        str | None,
+        option(
+            str,
+            "KEY,KEY...",
+            "numbers to change; default: every one with a unit that the file gives",
+        ),
+    ] = None,
+    pairs: Annotated[
+        str | None,
+        option(str, "KEY,KEY", "change two numbers together: a map in place of the ranking"),
+    ] = None,
+    by: Annotated[str, option(str, "20%", "part by which each is changed")] = "20%",
+    measure: Annotated[
+        Measure, typer.Option(help="measure whose mean is looked at")
+    ] = Measure.MAKESPAN,
+    runs: Annotated[int, option(positive_int, "N", "runs of each change, a seed each")] = 30,
+    seed: FirstSeed = None,
+    changes: Overrides = None,
+    policies: Policies = None,
+    until: Until = None,
+    store: Store = None,
+    scheduler: Scheduler = None,
+    patience: Patience = PATIENCE,
+    as_json: AsJson = False,
+    output: Output = None,
+) -> None:
+    """Rank the numbers of a scenario by what a change of each alone does.
+
+    Each number is made smaller and larger by the same part, on the same seeds as the scenario as it
+    is. With --pairs two are changed together, in five steps each. Intervals of the ratios hold all
+    together at 95 % (Bonferroni).
+    """
+    with working(file, "simulating", store, scheduler, patience) as (workers, watch):
+        found = sensitivities.sensitivity(
+            file,
+            _keys(keys),
+            pairs=_keys(pairs),
+            by=by,
+            measure=measure,
+            changes=overridden(changes),
+            runs=runs,
+            seed=seed,
+            until=until,
+            workers=workers,
+            store=store,
+            watch=watch,
+        )
+    _tell(found, as_json, output)

@@ -17,7 +17,7 @@ from sims.durations import Date, in_unit
 from sims.errors import InputError, note, show, visible
 from sims.ledger import Account, Use
 from sims.log import LogFile
-from sims.metrics.jobs import STATISTICS, By, Spreads, as_data, spreads_of
+from sims.metrics.jobs import STATISTICS, By, Spreads, spreads_of
 from sims.metrics.report import Report, amounts
 from sims.options import AsJson, Log, argument, chosen, flag, instant, option, whole
 from sims.telling import Clock, amount_of, counted, event_text
@@ -224,7 +224,7 @@ def _summary_lines(report: Report, by: str | None, as_json: bool) -> Iterator[st
     accounts, classes = _accounts(report, by), _classes(report, by)
     if as_json:
         each: dict[str, object] = {name: amounts(it) for name, it in accounts.items()}
-        each |= {name: {"jobs": jobs, **as_data(it)} for name, (jobs, it) in classes.items()}
+        each |= {name: {"jobs": jobs, **it} for name, (jobs, it) in classes.items()}
         yield json.dumps(report.as_json() | ({"by": each} if each else {}), sort_keys=True)
         return
     yield from report.lines()
@@ -274,7 +274,7 @@ def _class_table(classes: Classes) -> Iterator[str]:
     heads = ["", "jobs", *STATISTICS, *STATISTICS]
     rows = []
     for name, (jobs, spreads) in classes.items():
-        numbers = (getattr(spreads[it], each, None) for it in measures for each in STATISTICS)
+        numbers = ((spreads[it] or {}).get(each) for it in measures for each in STATISTICS)
         cells = ("-" if number is None else f"{number:,.6g}" for number in numbers)
         rows.append([name, f"{jobs:,}", *cells])
     return _aligned([above, heads, *rows], [9] + [12] * len(measures) * len(STATISTICS))

@@ -9,11 +9,14 @@ from typing import Annotated
 import typer
 
 from sims.campaign.axes import axis
+from sims.campaign.engine import execute
 from sims.campaign.executors import local
 from sims.campaign.picture import prepare_pictures
-from sims.cli.comparing import finished
+from sims.campaign.question import refuse_raised
+from sims.campaign.results import Store
+from sims.cli.campaigns import Replications, working
 from sims.errors import note, show
-from sims.options import argument, chosen, flag, group, option, positive_int
+from sims.options import argument, chosen, flag, group, option
 from sims.papers import ITEMS, SIZES, Item, current, differences, store_anew, stored
 from sims.papers import item as item_named
 from sims.papers.values import draw, table
@@ -85,10 +88,7 @@ def run(
             "--axis",
         ),
     ] = None,
-    replications: Annotated[
-        int | None,
-        option(positive_int, "N", "runs of every variant in a cell"),
-    ] = None,
+    replications: Replications = None,
     given: Annotated[
         Path | None,
         option(Path, "PATH", "the log or the traces that some need", "--input"),
@@ -112,13 +112,15 @@ def run(
             show(*item.evidence(given))
         asked["set"] |= overridden(changes)
         along = (axis(word, "--axis") for word in axes or ())
-        asked["axes"] |= {it.key: list(it.values) for it in along}
+        asked["axes"] |= {key: list(values) for key, values in along}
         if replications:
             asked["replications"] = replications
         campaign = item.campaign(size, asked)
         if campaign.picture is not None:
             prepare_pictures(folder)
-        found = finished(campaign, folder, campaign.name)
+        with working(campaign.source, campaign.name, folder) as (workers, watch):
+            found = execute(campaign, workers, Store(folder), watch=watch)
+        refuse_raised(found)
     values = item.values(found)
     show_table(table(f"{item.name}: {item.about}", values))
     show(BASED if any(it.basis for it in values) else LEGEND)

@@ -3,12 +3,11 @@ and then elsewhere."""
 
 from __future__ import annotations
 
-import signal
 import sys
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
+from functools import cached_property
 from math import isfinite
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from actors.events import IterationCompleted, JobCompleted, JobKilled
@@ -19,10 +18,9 @@ from sims.telling import counted, units
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.progress import Progress
 
 T = TypeVar("T")
-Watch = Callable[[int, int], None]
-"""Function that is called with (tasks done, tasks in all)."""
 
 PATIENCE = 1.0
 """Seconds of wall time before anything is shown on a terminal."""
@@ -38,11 +36,34 @@ def time_words(seconds: float) -> str:
     return f"{minutes:.0f} min" if minutes >= 2 else f"{seconds:.0f} s"
 
 
-class ShowProgress(ProgressReporter):
+class TerminalReporter(ProgressReporter):
+    """Reports progress on a terminal by a picture, drawn twice a second, and elsewhere by lines."""
+
+    @abstractmethod
+    def picture(self) -> RenderableType:
+        """Return the present progress as the terminal shows it."""
+
+    def _watch(self) -> None:
+        if sys.stderr is None or not sys.stderr.isatty():
+            super()._watch()
+        elif not self._over.wait(PATIENCE):
+            from rich.console import Console
+            from rich.live import Live
+
+            shown = Live(
+                get_renderable=self.picture,
+                console=Console(stderr=True),
+                transient=True,
+                refresh_per_second=1 / REFRESH,
+            )
+            with shown:
+                self._over.wait()
+
+
+class ShowProgress(TerminalReporter):
     """Sink and context manager that shows on stderr how far a run is.
 
-    A thread reads the progress, as a policy may compute for minutes without an event: on a terminal
-    twice a second, elsewhere for a line now and then.
+    A thread reads the progress, as a policy may compute for minutes without an event.
     """
 
     stuck = "still the same: a policy is thinking, or this instant has no end"
@@ -104,32 +125,12 @@ class ShowProgress(ProgressReporter):
         bar = Padding(ProgressBar(total=1, completed=self.part), 0)
         return Group(Text(visible(f"{self._title}: {self.line()}")), bar)
 
-    # --- the thread ---------------------------------------------------------------------------
 
-    def _watch(self) -> None:
-        if sys.stderr is not None and sys.stderr.isatty():
-            self._show()
-        else:
-            super()._watch()
+class Count(TerminalReporter):
+    """Reports the number of finished tasks: call it with those done and those asked for.
 
-    def _show(self) -> None:
-        if self._over.wait(PATIENCE):
-            return
-        from rich.console import Console
-        from rich.live import Live
-
-        shown = Live(
-            get_renderable=self.picture,
-            console=Console(stderr=True),
-            transient=True,
-            refresh_per_second=1 / REFRESH,
-        )
-        with shown:
-            self._over.wait()
-
-
-class Count(ProgressReporter):
-    """Reports the number of finished tasks in a line now and then, where stderr is no terminal."""
+    `bound`: what is asked for is a bound, and is shown as "at most".
+    """
 
     def __init__(self, title: str, bound: bool = False) -> None:
         super().__init__()
@@ -156,72 +157,44 @@ class Count(ProgressReporter):
         left = (self._total - self._done) / fresh * (self.taken - self._since)
         return f"{line}, {self._most or 'about '}{time_words(left)} left"
 
+    @cached_property
+    def _bar(self) -> Progress:
+        """Progress bar of one task, whose total is not known yet."""
+        from rich import progress
+        from rich.text import Text
 
-@contextmanager
-def bar(title: str, bound: bool = False) -> Iterator[Watch]:
-    """Yield a function that takes (done, asked for) and shows a progress bar on stderr.
+        class Rate(progress.ProgressColumn):
+            """Tasks a second; unknown until some have ended."""
 
-    `bound`: what is asked for is a bound, and is shown as "at most". Where stderr is no terminal,
-    lines take the place of the bar.
-    """
-    if sys.stderr is None or not sys.stderr.isatty():
-        with Count(title, bound) as count:
-            yield count
-        return
-    from rich import progress
-    from rich.console import Console
-    from rich.text import Text
+            def render(self, task: progress.Task) -> Text:
+                return Text(f"{task.speed:,.3g}/s" if task.speed else "-/s")
 
-    class Rate(progress.ProgressColumn):
-        """Tasks a second; unknown until some have ended."""
+        columns = (
+            progress.TextColumn(visible(self._title), markup=False),
+            progress.BarColumn(),
+            progress.MofNCompleteColumn(separator=f" of {self._most}" if self._most else "/"),
+            Rate(),
+            progress.TimeRemainingColumn(),
+        )
+        # Replications ended at once, minutes apart: the rate is that of a quarter of an hour.
+        bar = progress.Progress(*columns, speed_estimate_period=900)
+        bar.add_task(self._title, total=None)
+        return bar
 
-        def render(self, task: progress.Task) -> Text:
-            return Text(f"{task.speed:,.3g}/s" if task.speed else "-/s")
-
-    columns = (
-        progress.TextColumn(visible(title), markup=False),
-        progress.BarColumn(),
-        progress.MofNCompleteColumn(separator=" of at most " if bound else "/"),
-        Rate(),
-        progress.TimeRemainingColumn(),
-    )
-    # Replications ended at once, minutes apart: the rate is that of a quarter of an hour.
-    console = Console(stderr=True)
-    shown = progress.Progress(*columns, console=console, transient=True, speed_estimate_period=900)
-    with shown:
-        one = shown.add_task(title, total=None)
-
-        def watch(done: int, total: int) -> None:
-            if shown.tasks[0].total is None:
+    def picture(self) -> RenderableType:
+        bar, [task] = self._bar, self._bar.tasks
+        if self._total:
+            if task.total is None:
                 # Results of earlier sessions do not count for the rate.
-                shown.reset(one, total=total, completed=done)
-            shown.update(one, completed=done, total=total)
-
-        yield watch
+                bar.reset(task.id, total=self._total, completed=self._known)
+            bar.update(task.id, total=self._total, completed=self._done)
+        return bar.get_renderable()
 
 
 def tracked(results: Iterable[T], tasks: Collection[object], title: str) -> Iterator[T]:
     """Yield the results of these tasks as they come, and show the progress."""
-    with bar(title) as watch:
+    with Count(title) as watch:
         watch(0, len(tasks))
         for done, result in enumerate(results, start=1):
             watch(done, len(tasks))
             yield result
-
-
-@contextmanager
-def interruptible(store: Path | None) -> Iterator[None]:
-    """Add to the message of Ctrl-C and SIGTERM within whether finished runs are in `store`, from
-    which the same command goes on."""
-    from sims.campaign.results import Store
-
-    try:
-        yield
-    except KeyboardInterrupt as interrupt:
-        # Whoever presses again while workers are stopped would only see a traceback.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        more = "without --store nothing is kept"
-        if store is not None:
-            kept = f"what is finished is in {store}: the same command goes on"
-            more = kept if Store(store).files() else "no run has finished yet"
-        raise type(interrupt)(f"; {more}") from None

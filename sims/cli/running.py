@@ -22,6 +22,7 @@ from sims.options import (
     Policies,
     ScenarioFile,
     Seed,
+    Until,
     argument,
     duration,
     flag,
@@ -49,10 +50,7 @@ def run(
         str | None,
         option(str, "PATH", "file of the log (.gz, .xz, .zst: compressed); `none`: no log"),
     ] = None,
-    until: Annotated[
-        float | None,
-        option(moment, "TIME", "end the run at this time, in the scenario's unit"),
-    ] = None,
+    until: Until = None,
     debug: Annotated[bool, flag("--debug", "log debug events too")] = False,
     live: Annotated[bool, flag("--live", "show workers and queue while it runs")] = False,
     as_json: Annotated[bool, flag("--json", "print the summary as JSON")] = False,
@@ -119,7 +117,7 @@ def check(
 
 
 def optimum(
-    file: Annotated[Path, argument(Path, "FILE", "scenario (TOML), iterative")],
+    file: ScenarioFile,
     slots: Annotated[int, option(positive_int, "N", "how far ahead to look")] = 100,
     time_limit: Annotated[float, option(duration, "TIME", "seconds for each search")] = 60,
     seed: Seed = None,

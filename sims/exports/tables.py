@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+import signal
+import threading
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from itertools import islice
@@ -140,7 +142,7 @@ def frame(records: Iterable[Record], what: Frame, library: Library | str | None 
     else:
         rows, columns = list(_Jobs().all_rows(records)), JOBS
     if library_or_default(library) is Library.POLARS:
-        return _polars().DataFrame(rows, columns, orient="row")
+        return polars_or_error().DataFrame(rows, columns, orient="row")
     pandas = imported("pandas", "tables", "pip install pandas")
     table = pandas.DataFrame.from_records(rows, columns=list(columns))
     return table.astype({name: NULLABLE[kind] for name, kind in columns.items()})
@@ -164,7 +166,7 @@ floats."""
 
 def guarded(table: pl.DataFrame) -> pl.DataFrame:
     """Return the table with every text changed that a spreadsheet would compute, for a CSV file."""
-    polars = _polars()
+    polars = polars_or_error()
     return table.with_columns(polars.col(polars.String).str.replace(FORMULA, "'$1"))
 
 
@@ -176,7 +178,7 @@ def write_table(rows: Iterable[Row], columns: dict[str, type], path: Path) -> in
     written.
     """
     check_suffix(path, "table", SUFFIXES)
-    polars = _polars()
+    polars = polars_or_error()
     from polars.io.plugins import register_io_source
 
     remaining, written = iter(rows), 0
@@ -211,8 +213,22 @@ def write_table(rows: Iterable[Row], columns: dict[str, type], path: Path) -> in
     return written
 
 
-def _polars() -> Any:
-    return imported("polars", "tables", "pip install 'holdfast[results]'")
+def polars_or_error() -> Any:
+    """Return the module polars. Raises InputError, naming the pip command, where it is missing."""
+    polars = imported("polars", "tables", "pip install 'holdfast[results]'")
+    restore_interrupts()
+    return polars
+
+
+def restore_interrupts() -> None:
+    """Install Python's present handler of Ctrl-C again.
+
+    When polars is imported, or first computes, it installs a handler under which a wait for a
+    result goes on through Ctrl-C.
+    """
+    ours = signal.getsignal(signal.SIGINT)
+    if ours is not None and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, ours)
 
 
 def _event(record: Record) -> Row:

@@ -5,52 +5,17 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from attrs import define, field, frozen
-from numpy.typing import NDArray
+from attrs import define, field
 
 from actors.events import JobCompleted, JobDescribed, JobSubmitted
 from actors.runtime import Record
+from sims.blocks import Floats
 
 
-@frozen(eq=False)
+@define(eq=False)
 class Flowtimes:
-    """The completed jobs of a run, in order of submission, as an array for each fact."""
-
-    jobs: tuple[str, ...]
-    submitted: NDArray[np.float64]
-    """Submission times a_j, in time units."""
-    sizes: NDArray[np.float64]
-    """Sizes p_j, the times on a machine of unit speed."""
-    completed: NDArray[np.float64]
-    """Completion times c_j, in time units."""
-
-    @property
-    def flowtimes(self) -> NDArray[np.float64]:
-        """Flowtime of each job, f_j = c_j - a_j (completion minus arrival), in time units."""
-        return self.completed - self.submitted
-
-    @property
-    def stretches(self) -> NDArray[np.float64]:
-        """Stretch of each job, f_j / p_j (flowtime over size)."""
-        return self.flowtimes / self.sizes
-
-    @property
-    def total(self) -> float:
-        """Overall flowtime, which redundancy17 minimizes."""
-        return float(self.flowtimes.sum())
-
-    def after(self, warm_up: float) -> Flowtimes:
-        """Return the jobs without the first share `warm_up` (in [0, 1)) of them, which met an empty
-        cluster."""
-        first = int(warm_up * len(self.jobs))
-        arrays = (self.submitted, self.sizes, self.completed)
-        return Flowtimes(self.jobs[first:], *(array[first:] for array in arrays))
-
-
-@define
-class FlowtimeFold:
-    """Listener that collects the submissions, sizes and completions of jobs; `result` returns
-    them."""
+    """Listener that collects the submissions, sizes and completions of jobs. Its arrays have the
+    completed jobs of the run, in order of submission."""
 
     wants: ClassVar[frozenset[type]] = frozenset({JobSubmitted, JobDescribed, JobCompleted})
 
@@ -67,10 +32,47 @@ class FlowtimeFold:
         elif isinstance(event, JobCompleted):
             self._completed[event.job] = record.t
 
-    def result(self, exact: bool = False) -> Flowtimes:
-        """Return the arrays of the jobs that have completed; with `exact`, times are rational
-        numbers."""
-        kind = object if exact else float
-        jobs = tuple(job for job in self._submitted if job in self._completed)
-        facts = self._submitted, self._sizes, self._completed
-        return Flowtimes(jobs, *(np.array([it[job] for job in jobs], dtype=kind) for it in facts))
+    @property
+    def jobs(self) -> tuple[str, ...]:
+        """Names of the jobs."""
+        return tuple(job for job in self._submitted if job in self._completed)
+
+    def _array(self, facts: dict[str, float]) -> Floats:
+        return np.array([facts[job] for job in self.jobs])
+
+    @property
+    def submitted(self) -> Floats:
+        """Submission times a_j, in time units; rational numbers stay exact, as in all arrays."""
+        return self._array(self._submitted)
+
+    @property
+    def sizes(self) -> Floats:
+        """Sizes p_j, the times on a machine of unit speed."""
+        return self._array(self._sizes)
+
+    @property
+    def completed(self) -> Floats:
+        """Completion times c_j, in time units."""
+        return self._array(self._completed)
+
+    @property
+    def flowtimes(self) -> Floats:
+        """Flowtime of each job, f_j = c_j - a_j (completion minus arrival), in time units."""
+        return self.completed - self.submitted
+
+    @property
+    def stretches(self) -> Floats:
+        """Stretch of each job, f_j / p_j (flowtime over size)."""
+        return self.flowtimes / self.sizes
+
+    @property
+    def total(self) -> float:
+        """Overall flowtime, which redundancy17 minimizes."""
+        return float(self.flowtimes.sum())
+
+    def after(self, warm_up: float) -> Flowtimes:
+        """Return the jobs without the first share `warm_up` (in [0, 1)) of them, which met an empty
+        cluster."""
+        jobs = self.jobs
+        later = {job: self._submitted[job] for job in jobs[int(warm_up * len(jobs)) :]}
+        return Flowtimes(later, self._sizes, self._completed)

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import enum
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from math import nan
 from statistics import fmean
 from sys import intern
 
 import numpy as np
-from attrs import asdict, astuple, define, field, frozen
+from attrs import define, field, frozen
 from numpy.typing import NDArray
 
 from sims.blocks import Floats
@@ -19,6 +19,7 @@ from sims.history import JobRow, Listener
 from sims.history.rows import bounded
 
 Mask = NDArray[np.bool_]
+Words = NDArray[np.object_]
 
 BOUND = 10.0
 """Shortest own time, in seconds, by which bounded slowdown divides (Feitelson et al., JSSPP
@@ -45,7 +46,7 @@ class By(enum.Enum):
 class Jobs:
     """The completed jobs of a run, in order of submission, with an array for each fact."""
 
-    names: tuple[str, ...]
+    names: Words
     submitted: Floats
     started: Floats
     """Time of the first start."""
@@ -54,10 +55,10 @@ class Jobs:
     """Error-free time of the job by itself; nan where it has none."""
     processors: NDArray[np.int64]
     """Largest number of processors that the job held at one time."""
-    users: tuple[str, ...]
+    users: Words
     """User of each job; empty if unknown, as are groups and queues."""
-    groups: tuple[str, ...]
-    queues: tuple[str, ...]
+    groups: Words
+    queues: Words
     bound: float
     """Smallest own time of bounded slowdown, in time units."""
     work: Floats
@@ -125,8 +126,7 @@ class Jobs:
             case By.TIME:
                 return _ranked(np.ceil(np.log10(self.own)), _time)
         words = {By.USER: self.users, By.GROUP: self.groups, By.QUEUE: self.queues}[by]
-        array = np.array(words, dtype=object)
-        return [(word or UNKNOWN, array == word) for word in sorted(set(words), key=_in_order)]
+        return [(word or UNKNOWN, words == word) for word in sorted(set(words), key=_in_order)]
 
 
 def _ranked(ranks: Floats, name: Callable[[int], str]) -> list[tuple[str, Mask]]:
@@ -182,15 +182,11 @@ class Completions(Listener):
         rows = np.array(self._numbers).reshape(-1, 8)
         order = np.argsort(rows[:, 0], kind="stable")
         _, submitted, completed, started, processors, own, work, recorded = rows[order].T
-        names, users, groups, queues = _columns((self._words[k] for k in order), 4)
+        names, users, groups, queues = np.array(self._words, object).reshape(-1, 4)[order].T
         # A job without work has no slowdown; dividing by 0 would make means infinite.
         own[own == 0] = nan
         times, owners = (submitted, started, completed, own), (users, groups, queues)
         return Jobs(names, *times, processors.astype(np.int64), *owners, bound, work, recorded)
-
-
-def _columns(rows: Iterable[tuple[str, ...]], width: int) -> tuple[tuple[str, ...], ...]:
-    return tuple(zip(*rows, strict=True)) or ((),) * width
 
 
 @define(eq=False)
@@ -245,45 +241,32 @@ class Queue(Listener):
 # --- summed up -----------------------------------------------------------------------------------
 
 STATISTICS = {"mean": None, "median": 50, "p90": 90, "p95": 95, "p99": 99}
-"""Maps the name of each statistic of a Spread to its percentile, interpolated; the mean has
-none."""
+"""Maps the name of each statistic to its percentile, interpolated; the mean has none."""
+Spread = dict[str, float] | None
+"""Maps each statistic to its value; None if no job has a value."""
+Spreads = dict[str, Spread]
+"""Maps each quantity to its statistics."""
 
 
-@frozen
-class SpreadNumbers:
-    """Mean, median and upper percentiles of a set of numbers."""
-
-    mean: float
-    median: float
-    p90: float
-    """The 90th percentile, interpolated."""
-    p95: float
-    p99: float
-
-    @classmethod
-    def of(cls, values: Floats | Sequence[float]) -> SpreadNumbers | None:
-        """Return the statistics of those `values` that are numbers, or None if there are none."""
-        array = np.asarray(values, dtype=float)
-        known = array[~np.isnan(array)]
-        if not known.size:
-            return None
-        return cls(float(known.mean()), *np.percentile(known, (50, 90, 95, 99)).tolist())
-
-    def text(self, number: Callable[[float], str]) -> str:
-        """Return the statistics as a text for people; `number` formats each of them."""
-        mean, median, *tail = map(number, astuple(self))
-        return f"mean {mean}, median {median}, 90 % {tail[0]}, 95 % {tail[1]}, 99 % {tail[2]}"
+def statistic(name: str, values: Floats) -> float:
+    """Return the statistic of that name of some values, all of which are numbers."""
+    percentile = STATISTICS[name]
+    return float(values.mean() if percentile is None else np.percentile(values, percentile))
 
 
-Spreads = dict[str, SpreadNumbers | None]
-"""Maps each quantity to its statistics, or to None if no job has a value."""
+def spread_of(values: Floats) -> Spread:
+    """Return the statistics of those values that are numbers, or None if there are none."""
+    known = values[~np.isnan(values)]
+    return {name: statistic(name, known) for name in STATISTICS} if known.size else None
 
 
 def spreads_of(quantities: Mapping[str, Floats]) -> Spreads:
     """Return the statistics of each quantity of some jobs."""
-    return {name: SpreadNumbers.of(values) for name, values in quantities.items()}
+    return {name: spread_of(values) for name, values in quantities.items()}
 
 
-def as_data(spreads: Spreads) -> dict[str, dict[str, float] | None]:
-    """Return the statistics as dictionaries of numbers, by quantity."""
-    return {name: asdict(spread) if spread else None for name, spread in spreads.items()}
+def spread_text(spread: Mapping[str, float], number: Callable[[float], str]) -> str:
+    """Return statistics as a text for people; `number` formats each of them."""
+    heads = ("mean", "median", "90 %", "95 %", "99 %")
+    figures = zip(heads, spread.values(), strict=True)
+    return ", ".join(f"{head} {number(value)}" for head, value in figures)

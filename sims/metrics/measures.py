@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import enum
+from operator import attrgetter
 from typing import Self
 
 import numpy as np
 
 from sims.blocks import Floats
-from sims.metrics.jobs import QUANTITIES, STATISTICS
+from sims.metrics.jobs import QUANTITIES, STATISTICS, spread_of, statistic
 from sims.metrics.report import Report
 from sims.summary import Summary
 
@@ -26,6 +27,16 @@ WORDS = {
     "energy": "energy, kWh",
 }
 """Labels on axes for the measures whose names do not say enough."""
+PLACES = {
+    "makespan": "summary.makespan",
+    "fairness": "jobs.fairness",
+    "ettr": "jobs.ettr",
+    "cost": "costs.cost",
+    "energy": "costs.energy",
+    "queue": "queue.mean",
+    "queue-max": "queue.longest",
+}
+"""Maps each measure that a part of the report computes to its place there."""
 OVERHEADS = {"lost": "lost work", "reclaimed": "reclaimed processors", "down": "failed processors"}
 STATED = {"p90": "90th percentile of", "p95": "95th percentile of", "p99": "99th percentile of"}
 
@@ -124,23 +135,23 @@ class Measure(enum.Enum):
     def summed(self, values: Floats) -> float:
         """Return the measure's statistic (its mean, say) of the jobs' values, all of which are
         numbers."""
-        percent = STATISTICS[self.statistic]
-        return float(values.mean() if percent is None else np.percentile(values, percent))
+        return statistic(self.statistic, values)
 
-    def found_in(self, report: Report) -> float | None:
-        """Return the measure's value from a report that is closed, or None if it is undefined for
-        the run."""
+    def found_in(self, report: Report | Summary) -> float | None:
+        """Return the measure's value from a report that is closed, or from a summary if that is
+        enough; None if it is undefined for the run."""
         of, _, part = self.value.partition("-")
         found: float | None
-        if self.quantity:
-            found = getattr(report.spreads[self.quantity], self.statistic, None)
+        if isinstance(report, Summary):
+            spread = spread_of(np.array(report.flowtimes, float))
+            found = report.makespan if self is Measure.MAKESPAN else (spread or {}).get("mean")
+        elif self.quantity:
+            found = (report.spreads[self.quantity] or {}).get(self.statistic)
         elif of == "overhead":
             # A share that does not occur is 0, unless jobs held no processor-time at all.
             found = report.overheads.get(part, None if report.goodput is None else 0.0)
-        elif of == "queue":
-            found = report.queue.longest if part else report.queue.mean
         else:
-            found = getattr(report, self.value.replace("-", "_"))
+            found = attrgetter(PLACES.get(self.value, self.value.replace("-", "_")))(report)
         return None if found is None else float(found)
 
     @property
@@ -175,10 +186,3 @@ class Measure(enum.Enum):
     def timed(self) -> bool:
         """Whether the measure is in the scenario's unit of time; others have no unit."""
         return self is Measure.MAKESPAN or self.quantity in ("wait", "flowtime")
-
-
-def of_summary(measure: Measure, summary: Summary) -> float | None:
-    """Return a measure that needs few events: makespan or mean flowtime."""
-    if measure is Measure.FLOWTIME:
-        return float(np.mean(summary.flowtimes)) if summary.flowtimes else None
-    return None if summary.makespan is None else float(summary.makespan)

@@ -23,7 +23,7 @@ from sims.metrics.jobs import (
     Queue,
     Spreads,
     StorageUse,
-    as_data,
+    spread_text,
     spreads_of,
 )
 from sims.summary import Summary, line_of
@@ -151,31 +151,6 @@ class Report:
         return float(sum(self.ledger.held().values())) / hour if hour else None
 
     @property
-    def cost(self) -> float | None:
-        """Cost of the run at the scenario's prices; None where the scenario has none."""
-        return self.costs.cost
-
-    @property
-    def energy(self) -> float | None:
-        """Energy of the run in kWh at the scenario's watts; None where the scenario has none."""
-        return self.costs.energy
-
-    @property
-    def makespan(self) -> float | None:
-        """Time at which the last job was completed or killed; None where a job is left."""
-        return self.summary.makespan
-
-    @property
-    def fairness(self) -> float | None:
-        """Jain's index of the users' mean bounded slowdowns; None where no user is known."""
-        return self.jobs.fairness
-
-    @property
-    def ettr(self) -> float | None:
-        """Effective training time ratio, averaged over the jobs; None where none has any."""
-        return self.jobs.ettr
-
-    @property
     def late(self) -> int | None:
         """Number of jobs that were not completed by their deadlines; None where no job has one."""
         took = dict(zip(self.jobs.names, self.jobs.flowtime.tolist(), strict=True))
@@ -215,15 +190,15 @@ class Report:
     def as_json(self) -> dict[str, object]:
         """Return the report as data, with the keys that `holdfast summary --json` prints."""
         return self.summary.as_json() | {
-            **as_data(self.spreads),
-            "recorded": as_data(self.recorded),
-            "fairness": self.fairness,
+            **self.spreads,
+            "recorded": self.recorded,
+            "fairness": self.jobs.fairness,
             "goodput": self.goodput,
             "overheads": self.overheads,
-            "ettr": self.ettr,
+            "ettr": self.jobs.ettr,
             "machine_hours": self.machine_hours,
-            "cost": self.cost,
-            "energy": self.energy,
+            "cost": self.costs.cost,
+            "energy": self.costs.energy,
             "late": self.late,
             "utilisation": self.utilisation,
             "wasted": self.wasted,
@@ -242,18 +217,18 @@ class Report:
         the name above."""
         yield from self.summary.rows()
         yield from self._spread_rows()
-        if self.fairness is not None:
-            yield "fairness", f"{self.fairness:.4f} (Jain's index of users' mean bounded slowdowns)"
+        if (index := self.jobs.fairness) is not None:
+            yield "fairness", f"{index:.4f} (Jain's index of users' mean bounded slowdowns)"
         if self.goodput is not None:
             held = f"{it:,.6g} machine-hours" if (it := self.machine_hours) else "what jobs held"
             uses = "".join(f", {part:.1%} {use}" for use, part in self.overheads.items())
             yield "goodput", f"{self.goodput:.1%} of {held}{uses}"
-        if self.ettr is not None:
-            yield "ETTR", f"{self.ettr:.4g}, mean of completed jobs"
-        if self.cost is not None:
-            yield "cost", f"{self.cost:,.8g}"
-        if self.energy is not None:
-            yield "energy", f"{self.energy:,.8g} kWh"
+        if (ratio := self.jobs.ettr) is not None:
+            yield "ETTR", f"{ratio:.4g}, mean of completed jobs"
+        if (cost := self.costs.cost) is not None:
+            yield "cost", f"{cost:,.8g}"
+        if (energy := self.costs.energy) is not None:
+            yield "energy", f"{energy:,.8g} kWh"
         if self.late is not None:
             yield "late", f"{self.late} of {counted(len(self.deadlines), 'job')} with a deadline"
         yield "utilisation", f"{self.utilisation:.1%}, of which {self.wasted:.1%} wasted"
@@ -275,9 +250,9 @@ class Report:
         for name, spread in self.spreads.items():
             number = times if name in ("wait", "flowtime") else partial(amount_of, digits=6)
             head, of = ("bounded", "slowdown: ") if name == "bounded_slowdown" else (name, "")
-            yield head, of + spread.text(number) if spread else missing
+            yield head, of + spread_text(spread, number) if spread else missing
             if was := self.recorded.get(name):
-                yield "  recorded", of + was.text(number)
+                yield "  recorded", of + spread_text(was, number)
         yield from self._warnings()
 
     def _warnings(self) -> Iterator[tuple[str, str]]:
@@ -285,7 +260,7 @@ class Report:
         times = partial(in_units, unit=self.summary.unit)
         for name, tell in (("wait", times), ("bounded_slowdown", amount_of)):
             was, simulated = self.recorded[name], self.spreads[name]
-            means = [it.mean for it in (was, simulated) if it]
+            means = [it["mean"] for it in (was, simulated) if it]
             if len(means) == 2 and max(means) > FAR * min(means):
                 both = " recorded, ".join(tell(mean, digits=4) for mean in means)
                 text = f"the mean {name.replace('_', ' ')} is {both} simulated"

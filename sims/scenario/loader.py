@@ -102,7 +102,7 @@ def _with_machine(scenario: Scenario, folder: Path) -> Scenario:
 
 def _refuse_wide_numbers(table: Mapping[str, Any]) -> None:
     try:
-        for key, value in _leaves(table):
+        for key, value in leaves(table):
             if type(value) is int and value not in WIDEST:
                 raise unfit(key, not_accepted(value), "a whole number that fits in 64 bits")
     except RecursionError:
@@ -111,18 +111,18 @@ def _refuse_wide_numbers(table: Mapping[str, Any]) -> None:
 
 def _refuse_seconds(table: Mapping[str, Any], time: str) -> None:
     """Raise InputError for a time in seconds where the file's unit is a slot."""
-    key = next(key for key, value in _leaves(table) if value is time)
+    key = next(key for key, value in leaves(table) if value is time)
     problem = f"{not_accepted(time)}: the unit is a slot, and nothing says how long one lasts"
     raise unfit(key, problem, "a number of slots")
 
 
-def _leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+def leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
     """Yield (dotted key, value) of everything that is no table and no list."""
     inner = value.items() if isinstance(value, Mapping) else enumerate(value)
     for step, each in inner:
         place = f"{key}.{step}" if key else str(step)
         if isinstance(each, Mapping | list | tuple):
-            yield from _leaves(each, place)
+            yield from leaves(each, place)
         else:
             yield place, each
 
@@ -238,7 +238,7 @@ def files_of(scenario: Scenario, folder: Path) -> tuple[Path, ...]:
 
 def words(table: Mapping[str, Any]) -> Iterator[str]:
     """Yield each string in a table, at any depth, that could be the name of a file."""
-    for _, value in _leaves(table):
+    for _, value in leaves(table):
         if isinstance(value, str) and value and "\0" not in value and _short(value):
             yield value
 

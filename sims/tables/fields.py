@@ -61,7 +61,7 @@ class Accepts:
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> core.CoreSchema:
         bounded: Any = {**handler(source), **self.bounds}
-        context = {"accepted": self.words, "texts": OR_TEXT if _has_times(source) else ""}
+        context = {"accepted": self.words, "texts": OR_TEXT if annotated(source, Timed) else ""}
         schema = core.custom_error_schema(
             bounded, REFUSED, custom_error_message=TEXT, custom_error_context=context
         )
@@ -91,12 +91,12 @@ OR_TEXT = f", or, where the unit is s, {TEXTS}"
 """Words that a refusal of a text adds to the accepted numbers."""
 
 
-def _has_times(source: Any) -> bool:
-    """Return whether a type is a union, or a list, of which a member may be a time as a text."""
-    return any(
-        any(isinstance(it, Timed) for it in getattr(member, "__metadata__", ()))
-        or _has_times(member)
-        for member in get_args(source)
+def annotated(source: Any, kinds: type | UnionType) -> bool:
+    """Return whether a type, or a part of it such as a member of a union, has an annotation of one
+    of these classes."""
+    own = getattr(source, "__metadata__", ())
+    return any(isinstance(it, kinds) for it in own) or any(
+        annotated(part, kinds) for part in get_args(source)
     )
 
 

@@ -72,7 +72,9 @@ def test_costs_are_those_of_a_replay_slot_by_slot(policy: str, seed: int) -> Non
     assert float(demand[Use.USEFUL]) == pytest.approx(done)
     assert float(demand[Use.USEFUL] + demand[Use.RECOVERY]) == pytest.approx(paid)
     held = float(spot[Use.USEFUL] + spot[Use.RECOVERY])
-    assert report.cost == pytest.approx((paid * PRICES["on-demand"] + held * PRICES["spot"]) / 12)
+    assert report.costs.cost == pytest.approx(
+        (paid * PRICES["on-demand"] + held * PRICES["spot"]) / 12
+    )
     assert report.late == 0
     assert not list(audit(seen))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 
+import numpy as np
 import pytest
 
 from actors.events import (
@@ -22,7 +23,7 @@ from actors.runtime import Event, Record
 from policies.interface.kinds import JobKind
 from sims.cli.logs import account_table
 from sims.ledger import Use
-from sims.metrics.jobs import SpreadNumbers
+from sims.metrics.jobs import spread_of
 from sims.metrics.report import Report
 from tests.sims.oneworld import records_of
 
@@ -47,7 +48,7 @@ def reported(scenario: str) -> Report:
 
 def mean(report: Report, name: str) -> float | None:
     spread = report.spreads[name]
-    return spread and spread.mean
+    return spread and spread["mean"]
 
 
 @pytest.fixture
@@ -94,7 +95,7 @@ def test_a_master_is_asked_how_busy_its_link_is() -> None:
 
 
 def test_nothing_has_no_spread() -> None:
-    assert SpreadNumbers.of([]) is None
+    assert spread_of(np.array([])) is None
 
 
 KILLED: list[tuple[float, Event]] = [

@@ -82,7 +82,7 @@ def test_jobs_tell_all_that_is_known() -> None:
         assert row["stretch"] == pytest.approx(row["flowtime"] / own[row["job"]])
     stretch = result.report.spreads["stretch"]
     assert stretch is not None
-    assert jobs["stretch"].mean() == pytest.approx(stretch.mean)
+    assert jobs["stretch"].mean() == pytest.approx(stretch["mean"])
 
 
 @pytest.mark.parametrize("name", ["batch-faults", "malleable10", "volatile20"])

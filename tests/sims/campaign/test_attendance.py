@@ -77,7 +77,7 @@ def test_a_scheduler_that_is_killed_is_one_line_and_what_is_done_is_kept(tmp_pat
 
 
 def finished(folder: Path) -> int:
-    return len(Store(folder / "results").results())
+    return len(Store(folder / "results").results)
 
 
 def test_a_campaign_whose_workers_have_left_says_so_and_goes_on_with_others(folder: Path) -> None:

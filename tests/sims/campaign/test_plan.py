@@ -138,4 +138,4 @@ def test_a_combination_that_cannot_be_ends_the_campaign_in_a_line_and_keeps_what
         workers = given(executor, slots=1)
         with pytest.raises(InputError, match=r"job\.jobs\.0\.time: -1"):
             execute(many(tmp_path, first=0, last=2), workers, store)
-    assert 0 < len(store.results()) <= 7 * 3
+    assert 0 < len(store.results) <= 7 * 3

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from sims.campaign import question
 from sims.campaign.cells import CellResult
 from sims.campaign.results import Store
-from sims.cli import comparing
 from sims.intervals import NONE, Estimate, rounded
 from sims.plots import comparisons
 from tests.case_files import listed
@@ -322,7 +322,7 @@ def test_what_cannot_be_compared_is_refused(shell: Shell, words: str, problem: s
 
 def kept(store: Path) -> dict[str, CellResult]:
     """All that a store has."""
-    return Store(store).results()
+    return Store(store).results
 
 
 def test_the_answer_hangs_on_neither_the_store_nor_the_order_in_which_runs_ended(
@@ -366,7 +366,7 @@ def test_without_a_store_control_c_says_that_nothing_is_kept(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(comparing, "run_campaign", interrupted)
+    monkeypatch.setattr(question, "execute", interrupted)
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     said = shell("compare", shell.write(TINY), "--vary", "policy.name=IE")
     assert said.code == 130

@@ -16,7 +16,7 @@ from actors.events import ScenarioStarted
 from sims.cli import commands, progress
 from sims.cli.commands import SilenceWatch, printing
 from sims.cli.live import ShowLive
-from sims.cli.progress import Count, ShowProgress, bar
+from sims.cli.progress import Count, ShowProgress
 from tests.sims.cli.commands import TINY, Shell, ended, environment, spawn
 from tests.sims.kinds import records_of
 
@@ -162,7 +162,7 @@ def test_a_run_that_is_over_at_once_shows_nothing(monkeypatch: pytest.MonkeyPatc
 
 def test_a_campaigns_bar_counts_cells_and_their_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal(monkeypatch)
-    with bar("small") as watch:
+    with Count("small") as watch:
         watch(30, 90)
         time.sleep(0.15)
         watch(60, 90)

@@ -156,6 +156,12 @@ def test_a_campaign_file_with_a_search_gives_the_answer_of_the_command(
         (('"10s..5min"', '"10s"'), "search.toml: tune.over: protection.period: '10s' is no range"),
         (('"10s..5min"', '"9s..5s"'), "search.toml: tune.over: protection.period: 9s..5s is empty"),
         (("minimise", "maximise"), "search.toml: tune.maximise: makespan: less of it is better"),
+        (
+            ('minimise = "makespan"\n', ""),
+            "search.toml: tune.minimise: one measure has to be made best; "
+            "accepted: tune.minimise or tune.maximise MEASURE",
+        ),
+        (("minimise", "maximise"), "accepted: tune.minimise"),
         (('"makespan"', '"makspan"'), "search.toml: tune.minimise: 'makspan' is none"),
         (("seed = 1", "axes = { seed = [1, 2] }"), "without axes, variants, precision and a"),
     ],

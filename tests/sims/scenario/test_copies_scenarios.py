@@ -15,7 +15,7 @@ from numpy.random import Generator
 from actors.runtime import System
 from policies.maths.speeds import Change
 from sims.errors import InputError
-from sims.metrics.arrivals import FlowtimeFold, Flowtimes
+from sims.metrics.arrivals import Flowtimes
 from sims.scenario.builders import populate
 from sims.scenario.loader import read
 from tests.case_files import listed
@@ -41,11 +41,11 @@ def table(platform: Any = None, stream: Any = None, **changes: Any) -> dict[str,
 
 def run(source: dict[str, Any], folder: Path = Path(), records: Any = None) -> Flowtimes:
     scenario = read(source, "test.toml")
-    fold = FlowtimeFold()
-    system = System(scenario.seed, [fold] if records is None else [fold, records.append], start=0)
+    found = Flowtimes()
+    system = System(scenario.seed, [found] if records is None else [found, records.append], start=0)
     populate(scenario, system, folder)
     system.run()
-    return fold.result()
+    return found
 
 
 def poisson(**job: Any) -> dict[str, Any]:
@@ -122,7 +122,8 @@ class Sawtooth:
 
 def test_flowtimes_leave_the_warm_up_out() -> None:
     numbers = np.arange(10.0)
-    result = Flowtimes(tuple("abcdefghij"), numbers, numbers + 1, numbers * 3)
+    facts = (numbers, numbers + 1, numbers * 3)
+    result = Flowtimes(*(dict(zip("abcdefghij", it.tolist(), strict=True)) for it in facts))
     assert result.after(0.3).jobs == tuple("defghij")
     assert result.flowtimes.tolist() == (2 * numbers).tolist()
     assert result.stretches[4] == 8 / 5
