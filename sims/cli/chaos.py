@@ -7,6 +7,7 @@ which knows what the run's protection has saved.
 from __future__ import annotations
 
 import enum
+import shlex
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -90,15 +91,15 @@ class InjectedRun:
         """Return the scenario with the injected failure in it."""
         return self.scenario.model_copy(update=self._changed())
 
-    def run_options(self) -> str:
-        """Return the options of `holdfast run` that repeat this run."""
+    def settings(self) -> list[str]:
+        """Return the settings of `holdfast run --set` that inject the failure."""
         changed = self._changed()
         if "reclaims" in changed:
-            return f"--set 'reclaims={[list(span) for span in changed['reclaims']]}'"
-        strikes = f"--set 'faults.strikes={[list(it) for it in changed['faults'].strikes]}'"
+            return [f"reclaims={[list(span) for span in changed['reclaims']]}"]
+        strikes = f"faults.strikes={[list(it) for it in changed['faults'].strikes]}"
         if not isinstance(self.scenario.faults, NoFaults):
-            return strikes
-        return f"--set faults.kind=list --set faults.downtime={self.length!r} {strikes}"
+            return [strikes]
+        return ["faults.kind=list", f"faults.downtime={self.length!r}", strikes]
 
 
 @frozen
@@ -241,8 +242,10 @@ def chaos(
     for problem in baseline.problems[:SHOWN]:
         show(f"baseline: {problem}")
     for trial, verdict in wrong[:SHOWN]:
-        line = f"holdfast run {file} --seed {trial.scenario.seed} {trial.run_options()}"
-        show(verdict.problems[0], f"  {line}")
+        words = ["holdfast", "run", str(file), "--seed", str(trial.scenario.seed)]
+        words += [] if policies is None else ["--policies", str(policies)]
+        words += [part for it in (*(changes or ()), *trial.settings()) for part in ("--set", it)]
+        show(verdict.problems[0], f"  {shlex.join(words)}")
     if wrong or baseline.problems:
         return 1
     show("every run ends, obeys every law, and keeps what was saved")

@@ -51,10 +51,10 @@ def test_a_run_that_forgets_what_it_saved_is_reported_with_the_command_that_make
     monkeypatch.setattr(system, "Journal", Journal)  # which does not notice as it is written
     monkeypatch.setattr(chaos, "run_many", lambda task, all_: ((it, task(it)) for it in all_))
     path = shell.write(shell("matrix", "rigid/faults/images/free").out, "cell.toml")
-    said = shell("chaos", path, "--most", "30")
+    said = shell("chaos", path, "--most", "30", "--set", "name=forgetful")
     assert said.code == 1
     assert "baseline: " in said.out
-    assert f"  holdfast run {path} --seed 0 --set " in said.out
+    assert f"  holdfast run {path} --seed 0 --set name=forgetful --set " in said.out
     assert "keeps what was saved" not in said.out
 
 
@@ -135,8 +135,7 @@ def test_an_injected_failure_is_spelt_as_options_of_run_beside_what_the_scenario
     it = load(path)
     baseline = undisturbed(it, path.parent)
     for trial in trials(it, path.parent, baseline, 60.0, 8):
-        words = trial.run_options().replace("'", "").split("--set ")[1:]
-        assert load(path, [word.strip() for word in words]) == trial.injected()
+        assert load(path, trial.settings()) == trial.injected()
 
 
 def test_all_are_tried_where_few_are_possible_and_one_that_is_not_over_in_time_is_found() -> None:
