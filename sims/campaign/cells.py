@@ -20,7 +20,7 @@ import numpy as np
 from attrs import field, frozen
 
 from actors.decisions import BadDecision, finite
-from actors.runtime import ActorFailed, Deadlock, Stalled
+from actors.runtime import ActorFailed, Deadlock, Stalled, rare_collections
 from sims.blocks import by_block, informed
 from sims.errors import InputError, unfit
 from sims.metrics.arrivals import Flowtimes
@@ -207,7 +207,8 @@ def simulate_batch(batch: Batch) -> list[CellResult]:
     Raises MeasureRefused where a user's measure returns neither a finite number nor None, and
     InputError where this process lacks something that all cells need.
     """
-    with unpacked(batch.kit):
+    # Between two runs the collector would look through the second one as it is set up.
+    with rare_collections(), unpacked(batch.kit):
         return [_simulate(batch, *cell) for cell in batch.cells]
 
 
