@@ -240,8 +240,8 @@ class Worker(TransferClient):
             self._fallen = self._until, fall
             if hidden and self._hidden is None:
                 self._hide(known, fall)
-            return
-        self._fallen = self._until, self._went_down  # one DOWN, which this fault makes longer
+        else:
+            self._fallen = self._until, self._went_down  # one DOWN, which this fault makes longer
         if self._hidden is not None and known < self._hidden[0]:
             self._hide(known, self._hidden[1])  # it is heard of before the one that it follows
 

@@ -255,8 +255,7 @@ def _changed(
     absent = copy.absent_with(worker)
     (absent.discard if state is UP else absent.add)(worker)
     # F1: the member's return, or its owner's taking it, reveals the fault before its time.
-    if worker in copy.undetected and (state is UP or (state is DOWN and not fault)):
-        yield from machine.fault_detected(w, copy, worker)
+    yield from _reveal(w, copy, worker, state is UP or (state is DOWN and not fault))
     if copy.gone:
         return
     if state is DOWN:
@@ -269,6 +268,13 @@ def _changed(
         copy.cause = cause
         parts.resume_soon(w, copy)
     w.decider.report(copy, cause)
+    yield from _reveal(w, copy, worker, state is DOWN and not hidden)
+
+
+def _reveal(w: World, copy: Copy, worker: int, reveals: bool) -> Script:
+    """Let the copy learn of an earlier fault of its member, if what it knows now `reveals` that."""
+    if reveals and not copy.gone and worker in copy.undetected:
+        yield from machine.fault_detected(w, copy, worker)
 
 
 def _paced(w: World, copy: Copy, worker: Worker, speed: float, cause: int) -> Script:
