@@ -217,12 +217,22 @@ def _notify(w: World, copy: Copy, worker: Worker, fall: int, late: bool, fault: 
     if before is not None:
         if state is UP:
             w.tell_state(worker.number, DOWN, copy, fall)
+        else:
+            _hide(w, copy, worker, fall)
         w.push(copy.job, Phase.STATES, 0, partial(before, state is not UP))
     turn = partial(_changed, w, copy, worker.number, state, fault, worker.seq)
     if late and until == w.now:
         worker.deferred = turn
-    else:
-        w.push(copy.job, Phase.STATES, 0, partial(turn, late))
+        return
+    if late:
+        _hide(w, copy, worker, worker.seq)
+    w.push(copy.job, Phase.STATES, 0, partial(turn, late))
+
+
+def _hide(w: World, copy: Copy, worker: Worker, fall: int) -> None:
+    """Note that the copy does not know yet of the fault, event `fall`, unless the copy does not
+    know of an earlier one of that member, with which this one becomes known."""
+    copy.undetected.setdefault(worker.number, (w.now, fall))
 
 
 def speed(w: World, event: WorkerSpeedChanged) -> Script:

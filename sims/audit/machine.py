@@ -169,9 +169,11 @@ def detection(w: World, event: WorkerChanged) -> float:
 
 
 def delay_detection(w: World, copy: Copy, worker: int, cause: int) -> Script:
-    """Note that a fault has taken a member DOWN and will be detected later, and have the run stand
-    still until then; return the last event that follows."""
-    fault = copy.undetected.setdefault(worker, (w.now, cause))
+    """Have the run stand still until the fault that has taken a member DOWN is detected; return the
+    last event that follows."""
+    fault = copy.undetected.get(worker)
+    if fault is None:
+        return cause  # an earlier one is detected at this instant, and this one with it
     latest = w.now + w.worker(worker).detection
     w.at(latest, Phase.RESUME, copy.job, -2 * LATER, partial(_latest, w, copy, worker, fault))
     loads = None if copy.replicas is None else copy.replicas.of(worker).loads

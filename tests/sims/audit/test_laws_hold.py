@@ -257,6 +257,7 @@ def test_the_log_of_a_drawn_scenario_that_was_accused_once_breaks_no_law(
         843457,
         820349,
         821224,
+        865283,
     ],
 )
 def test_the_log_of_a_fleet_that_was_accused_once_breaks_no_law(seed: int) -> None:
@@ -271,6 +272,7 @@ def test_the_log_of_a_fleet_that_was_accused_once_breaks_no_law(seed: int) -> No
     retires; a replica drops out at the instant at which another rejoins; an owner takes a member of
     one copy, whose fault becomes known so, before another copy's next run starts; repairs begin
     before all that the run does that they end; messages of a replica that drops out are lost before
-    it does."""
+    it does; a further fault strikes a member as its earlier one is detected, which makes both
+    known."""
     _, scenario = generate(seed, fleet=True)
     assert sound.wrong(as_file(scenario)) == []
