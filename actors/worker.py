@@ -246,8 +246,9 @@ class Worker(TransferClient):
             self._downtime_end = self._until, fall
             if hidden and self._hidden is None:
                 self._hide(known, fall)
-            return
-        self._downtime_end = self._until, self._went_down  # the fault prolongs the present DOWN
+        else:
+            # The fault prolongs the present DOWN.
+            self._downtime_end = self._until, self._went_down
         if self._hidden is not None and known < self._hidden[0]:
             self._hide(known, self._hidden[1])  # this fault is detected before the earlier one
 

@@ -217,12 +217,22 @@ def _notify(w: World, copy: Copy, worker: Worker, fall: int, late: bool, fault: 
     if before is not None:
         if state is UP:
             w.tell_state(worker.number, DOWN, copy, fall)
+        else:
+            _hide(w, copy, worker, fall)
         w.push(copy.job, Phase.STATES, 0, partial(before, state is not UP))
     turn = partial(_changed, w, copy, worker.number, state, fault, worker.seq)
     if late and until == w.now:
         worker.deferred = turn
-    else:
-        w.push(copy.job, Phase.STATES, 0, partial(turn, late))
+        return
+    if late:
+        _hide(w, copy, worker, worker.seq)
+    w.push(copy.job, Phase.STATES, 0, partial(turn, late))
+
+
+def _hide(w: World, copy: Copy, worker: Worker, fall: int) -> None:
+    """Note that the copy does not know yet of the fault, event `fall`, unless the copy does not
+    know of an earlier one of that member, with which this one becomes known."""
+    copy.undetected.setdefault(worker.number, (w.now, fall))
 
 
 def speed(w: World, event: WorkerSpeedChanged) -> Script:
@@ -254,9 +264,8 @@ def _changed(
         return
     absent = copy.absent_with(worker)
     (absent.discard if state is UP else absent.add)(worker)
-    # F1: the member's return, or its owner's taking it, reveals the fault before its detection.
-    if worker in copy.undetected and (state is UP or (state is DOWN and not fault)):
-        yield from machine.fault_detected(w, copy, worker)
+    # F1: the member's return, or its owner's taking it, reveals the fault before its time.
+    yield from _reveal(w, copy, worker, state is UP or (state is DOWN and not fault))
     if copy.gone:
         return
     if state is DOWN:
@@ -269,6 +278,13 @@ def _changed(
         copy.cause = cause
         parts.resume_soon(w, copy)
     w.decider.report(copy, cause)
+    yield from _reveal(w, copy, worker, state is DOWN and not hidden)
+
+
+def _reveal(w: World, copy: Copy, worker: int, reveals: bool) -> Script:
+    """Let the copy learn of an earlier fault of its member, if what it knows now `reveals` that."""
+    if reveals and not copy.gone and worker in copy.undetected:
+        yield from machine.fault_detected(w, copy, worker)
 
 
 def _paced(w: World, copy: Copy, worker: Worker, speed: float, cause: int) -> Script:

@@ -197,8 +197,6 @@ class Replicas:
     known: list[tuple[int, int]] = Factory(list)
     """Members whose faults became known at this instant, each with the event that made its fault
     known."""
-    judged: list[tuple[int, int]] = Factory(list)
-    """Pairs as in `known` on which the last judgment (which replicas drop out) was based."""
     keepers: list[Group] = field(init=False)
     """Groups that have the buddies' checkpoint."""
     given_up: float = 0

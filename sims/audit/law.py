@@ -19,8 +19,11 @@ ROUNDING = 1e-9
 more."""
 
 
-IMMEDIATE = EndExpected, FaultDetected
+IMMEDIATE = (EndExpected,)
 """Event classes that may come before other lines of their job that are due at the same instant."""
+REVEALED = (FaultDetected,)
+"""Event classes for which a job's next script is not begun: an owner can cause them without a line
+of its own, before all that the job does about other changes of the instant."""
 
 
 class Law(enum.Enum):

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import partial
 
 from attrs import evolve
@@ -13,7 +12,6 @@ from actors.events import (
     FaultDetected,
     HangDetected,
     MemberReplaced,
-    MembersReleased,
     NoticeGiven,
     PlatformDescribed,
     RunHung,
@@ -25,7 +23,7 @@ from actors.runtime import Event
 from sims.audit import link, parts, replicas, storage
 from sims.audit.facts import DEFAULT_CHECKPOINTING, Copy, Job, Run
 from sims.audit.law import Phase, amounts, comes, follows, possible, same
-from sims.audit.turns import INSTANT, LATER, NEGLIGIBLE, Emitter, Script, Turn
+from sims.audit.turns import INSTANT, LATER, NEGLIGIBLE, Emitter, Script
 from sims.audit.workers import DOWN, UP, Free, Worker, meet
 from sims.audit.world import World
 
@@ -171,9 +169,11 @@ def detection(w: World, event: WorkerChanged) -> float:
 
 
 def delay_detection(w: World, copy: Copy, worker: int, cause: int) -> Script:
-    """Note that a fault has taken a member DOWN and will be detected later, and have the run stand
-    still until then; return the last event that follows."""
-    fault = copy.undetected.setdefault(worker, (w.now, cause))
+    """Have the run stand still until the fault that has taken a member DOWN is detected; return the
+    last event that follows."""
+    fault = copy.undetected.get(worker)
+    if fault is None:
+        return cause  # an earlier one is detected at this instant, and this one with it
     latest = w.now + w.worker(worker).detection
     w.at(latest, Phase.RESUME, copy.job, -2 * LATER, partial(_latest, w, copy, worker, fault))
     loads = None if copy.replicas is None else copy.replicas.of(worker).loads
@@ -184,24 +184,6 @@ def delay_detection(w: World, copy: Copy, worker: int, cause: int) -> Script:
     return cause
 
 
-def _put_off(w: World, copy: Copy, turn: Turn | None) -> None:
-    """Change what the copy's job was to do next, `turn`, after a fault that is detected now has
-    lost the copy's run."""
-    if turn is None:
-        return
-    line = turn.want[0]
-    # The copy has ended with this fault: no other fault of it, and no hang, is detected any more.
-    never = HangDetected if not copy.gone else (FaultDetected, HangDetected)
-    if isinstance(line, never) and line.run == copy.last:
-        del w.pending[copy.job]
-    elif isinstance(line, MembersReleased | MemberReplaced) and turn.phase == Phase.RESUME:
-        # Another copy's turn was due as if this copy were not lost; it may come later now.
-        other = next((it for it in copy.job.copies if it.last == line.run), copy)
-        if other is not copy:
-            del w.pending[copy.job]
-            parts.resume_soon(w, other)
-
-
 def fault_detected(w: World, copy: Copy, worker: int) -> Script:
     """Let a copy learn now that a fault has taken its member DOWN (F1). Its run is lost, or the
     member's replica drops out."""
@@ -209,35 +191,20 @@ def fault_detected(w: World, copy: Copy, worker: int) -> Script:
     w.tell_state(worker, DOWN, copy, cause)
     if since < w.now:
         cause = yield FaultDetected(copy.job.name, copy.last, worker), cause
-    turn = w.pending.get(copy.job)
-    if copy.run is not None and not copy.run.over:
+    if copy.run is not None:
         cause = yield from replicas.lose(w, copy, worker, cause)
-        _put_off(w, copy, turn)
-    elif copy.run is None and copy.job.standbys:
-        # The copy's standbys were to replace members as if this fault were undetected.
-        resumes = turn is not None and turn.phase == Phase.RESUME
-        line = turn.want[0] if turn is not None and resumes else None
-        if getattr(line, "run", None) == copy.last and not isinstance(line, FaultDetected):
-            del w.pending[copy.job]
+    elif copy.job.standbys:
         parts.resume_soon(w, copy)
-    elif copy.run is not None and copy.replicas is not None and copy.run.computes:
-        # Replicas drop out for known faults all together, once all faults of this instant are
-        # known.
-        cause = yield from replicas.lose(w, copy, worker, cause)
-    elif copy.run is not None and turn is not None:  # it is lost by another member's DOWN
-        seq = yield turn.want[0], cause
-        del w.pending[copy.job]
-        with suppress(StopIteration):
-            turn.want = turn.script.send(seq)
-            w.pending[copy.job] = turn
-        cause = seq
     w.decider.report(copy, cause)
     wanted(w, copy, worker)
 
 
 def detect(w: World, event: FaultDetected) -> Script | None:
-    """Return the script of the early detection of a fault: its worker changes state again before
-    the fault would be detected by itself. None if no such fault is undetected."""
+    """Return the script of a fault's detection; None if no such fault is undetected.
+
+    The log may not say why it comes now: the owner of a worker that is DOWN already takes it.
+    """
+    w.settle(Phase.STATES)
     copies = [it for it in w.copies(event.job) if event.worker in it.undetected]
     w.phase = Phase.STATES
     return fault_detected(w, copies[0], event.worker) if copies else None

@@ -345,12 +345,12 @@ def fail(w: World, event: UnitFailed) -> Script:
 
 def blame(w: World, event: FaultBlamed) -> Script:
     """Return the script that checks the blame of a fault."""
-    return _of(w).blame(event)
+    return _told(w).blame(event)
 
 
 def start(w: World, event: RepairStarted) -> Script:
     """Return the script that checks the start of a stage of a repair."""
-    return _of(w).start(event)
+    return _told(w).start(event)
 
 
 def end(w: World, event: RepairEnded) -> Script:
@@ -366,6 +366,14 @@ def retire(w: World, event: UnitRetired) -> Script:
 def _of(w: World) -> Repairs:
     found: Repairs = possible(w.repairs, "nothing is repaired")
     return found
+
+
+def _told(w: World) -> Repairs:
+    """Return the repairs, after all jobs have been told of this instant's changes of states: which
+    runs a fault ends, and which faults become known with that, decides what is blamed and
+    repaired."""
+    w.advance(Phase.RESUME)
+    return _of(w)
 
 
 def close(w: World) -> None:

@@ -84,34 +84,14 @@ def lose(w: World, copy: Copy, worker: int, cause: int) -> Script:
         _unload(w, copy, group, cause)
         parts.resume_soon(w, copy)
         return cause
-    turn = w.pending.get(copy.job)
-    begun = turn.want[0] if turn is not None else None
-    if isinstance(begun, e.ReplicasDropped) and begun.run == copy.last:
-        # The judgment that has begun did not know of this fault: it begins anew.
-        del w.pending[copy.job]
-        replicas.known, replicas.judged = replicas.judged, []
-        _push_judgment(w, copy, replicas)
-    early = [it for it in replicas.groups if it.standing is Standing.REJOINING]
-    if early and replicas.pause is None and turn is not None:
-        # Replicas were due to rejoin as if there were no such fault; now they come after the
-        # judgment.
-        del w.pending[copy.job]
-        for it in early:
-            it.standing = Standing.LOADED
-        parts.resume_soon(w, copy)
     if not replicas.known:
-        _push_judgment(w, copy, replicas)
+        w.push(copy.job, Phase.RESUME, JUDGED + copy.placed, partial(_judge, w, copy, replicas))
     replicas.known.append((worker, cause))
     return cause
 
 
-def _push_judgment(w: World, copy: Copy, replicas: Replicas) -> None:
-    w.push(copy.job, Phase.RESUME, JUDGED + copy.placed, partial(_judge, w, copy, replicas))
-
-
 def _judge(w: World, copy: Copy, replicas: Replicas) -> Script | None:
-    known = replicas.judged = replicas.known
-    replicas.known, run = [], copy.run
+    known, replicas.known, run = replicas.known, [], copy.run
     return None if copy.gone or run is None else _judged(w, copy, replicas, run, known)
 
 

@@ -3,6 +3,8 @@ lacks workers (rules.md, P11)."""
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from attrs import Factory, define
 
 from actors.events import ReserveCalled, ReserveDescribed
@@ -79,8 +81,9 @@ class Reserve:
     def width(self, name: str, size: int) -> int:
         """Return the number of workers with which a waiting job of `size` members starts: with its
         standbys if a worker was called for it, as far as the platform has so many."""
-        repairs = self.w.repairs
-        most = self.w.able - len(repairs.retired if repairs is not None else ())
+        repairs, able = self.w.repairs, self.w.able
+        retired: Set[int] = repairs.retired if repairs is not None else frozenset()
+        most = able - sum(worker < able for worker in retired)
         return max(min(size + self.wide.get(name, 0), most), size)
 
     def retired(self, seq: int) -> None:

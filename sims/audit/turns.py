@@ -14,7 +14,7 @@ from attrs import Factory, define, field
 
 from actors.events import Outcome, TransferDropped, TransferSuspended
 from actors.runtime import Event, Record
-from sims.audit.law import IMMEDIATE, Broken, Law, Phase, as_text, check, fits
+from sims.audit.law import IMMEDIATE, REVEALED, Broken, Law, Phase, as_text, check, fits
 
 INSTANT = NEGLIGIBLE = 1e-12
 """Relative tolerance below which two times are one instant and a remainder is zero (rules.md, One
@@ -174,7 +174,8 @@ class Turns:
             if emitter is not None and emitter not in self.pending:
                 emitter.front = None
             if self.waiting or (self.dues and self.dues[0][0] <= self.end):
-                self.advance(Phase.RESUME)
+                # What jobs do about changes of states can still be changed by further ones.
+                self.advance(Phase.STATES)
 
     def _find(self, event: Event) -> None:
         """Make the script to which this line belongs the one under way. Raises Broken if there is
@@ -183,14 +184,8 @@ class Turns:
         emitter = self.emitter_of(event)
         front = None
         if emitter is not None:
-            self._hasten(emitter, event)
-            while emitter.front is None and emitter.turns:
-                # Lines of earlier phases have to be complete before this emitter's next script can
-                # begin.
-                if kind not in IMMEDIATE:
-                    self.settle(emitter.turns[0][0])
-                if emitter.front is None:
-                    self._prime(emitter)
+            if kind not in REVEALED:
+                self._begin_next(emitter, event)
             front = emitter.front
         if emitter is not None and front is not None and emitter.may_emit(event):
             del self.pending[emitter]
@@ -212,6 +207,20 @@ class Turns:
         if emitter is not None:
             self.emitter = emitter
             emitter.front = emitter.front or BUSY
+
+    def _begin_next(self, emitter: Emitter, event: Event) -> None:
+        """Begin the emitter's next script, unless one has begun, as `event` may be its first
+        line."""
+        self._hasten(emitter, event)
+        if emitter.front is None and not emitter.turns:
+            # What others do about changes of states may concern it, such as its lost message.
+            self.advance(Phase.RESUME)
+        while emitter.front is None and emitter.turns:
+            # Lines of earlier phases have to be complete before its next script can begin.
+            if event.__class__ not in IMMEDIATE:
+                self.settle(emitter.turns[0][0])
+            if emitter.front is None:
+                self._prime(emitter)
 
     def at(
         self,
@@ -252,7 +261,7 @@ class Turns:
             own = timer.emitter is emitter and timer.due <= self.end < latest
             if own and getattr(event, "run", timer.number) == timer.number:
                 self.fire(timer)
-        self.advance(Phase.RESUME)
+        self.advance(Phase.STATES)
 
     def push(self, emitter: Emitter, phase: int, number: int, make: Make) -> None:
         """Schedule a script of `emitter` at this instant, after all lines of earlier phases;
@@ -347,7 +356,7 @@ class Turns:
             else:
                 self.dues.pop(0)
         self._enter(t)
-        self.advance(Phase.RESUME)
+        self.advance(Phase.STATES)
 
     def close(self) -> None:
         """Check at the end of an instant that no line of it is missing. Raises Broken if one is."""

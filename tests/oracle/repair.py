@@ -242,6 +242,7 @@ class RepairWorld(World):
         self._credit()
         self._deal_crews()
         super()._decide()
+        self._know()  # the fault of who has been replaced
         self._deal_crews()
 
     def _deal_crews(self) -> None:

@@ -150,7 +150,8 @@ class ReplicatedWorld(StandbyWorld):
             super().save_at_notice(run)
         elif run.part is Part.COMPUTING and run.done > run.base and run.job.on_notice:
             self._save(run)
-        run.group.pause = pause
+        if run.group.run is run:  # a verification of no length may have ended it
+            run.group.pause = pause
 
     def pass_parts(self, run: Run) -> None:
         if run.group.pause is None:

@@ -268,8 +268,8 @@ class World(Parts):
         worker.programs.clear()
         if worker.down_since is None:
             worker.down_since, worker.heard, worker.first_heard = self.now, heard, heard
-        elif worker.heard < self.now or heard == self.now:
-            worker.heard = heard
+        else:
+            worker.heard = heard if worker.heard < self.now else min(worker.heard, heard)
         group = worker.group
         if group is None:
             return

@@ -62,6 +62,7 @@ def test_our_world_does_what_the_oracle_says_of_fleets(practised: bool) -> None:
         708882,
         708943,
         826193,
+        861149,
     ],
 )
 def test_our_world_does_what_the_oracle_says_where_it_once_did_not(seed: int) -> None:
@@ -73,8 +74,20 @@ def test_our_world_does_what_the_oracle_says_where_it_once_did_not(seed: int) ->
     those that the end of their run does are blamed in the order of laws, too; a fault that the end
     of a job's standbys makes known is blamed on others, and its worker starts another job; who was
     DOWN until this instant is not blamed in place of others, nor who is RECLAIMED since; a strategy
-    knows which workers their records choose for a start before a window."""
+    knows which workers their records choose for a start before a window; a fault that is known at
+    once makes an earlier one of its worker known, which no standby replaces then."""
     assert differences(seed, fleet=True) == []
+
+
+@pytest.mark.parametrize("seed", [860909, 861041, 882603, 883546, 884084])
+def test_our_world_does_what_the_oracle_says_of_practised_fleets_where_it_once_did_not(
+    seed: int,
+) -> None:
+    """Of two faults of one worker, which laws detect after different times, the second is known
+    first, and makes the first one known; the fault of a member that is replaced is known at once; a
+    job that waits for all workers that are left waits for none of the spares, which retire; a run
+    that fails at a notice leaves no pause to the next one."""
+    assert differences(seed, practised=True, fleet=True) == []
 
 
 def test_each_rule_of_fleets_is_in_some_of_these_scenarios() -> None:

@@ -68,7 +68,8 @@ class Reserve:
     def _resize(self, scheduler: Scheduler, state: QueueState, cause: int) -> None:
         """Set the number of workers with which each job for which a worker was called can start:
         its members and standbys, or all workers that have not retired if these are fewer."""
-        most = state.processors - len(scheduler.retired)
+        retired = sum(worker < state.processors for worker in scheduler.retired)
+        most = state.processors - retired  # spares are none of them
         for waiting, members in self.widened.values():
             width = max(min(members + waiting.job.standbys, most), members)
             if width != waiting.processors:

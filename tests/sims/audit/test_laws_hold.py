@@ -256,6 +256,10 @@ def test_the_log_of_a_drawn_scenario_that_was_accused_once_breaks_no_law(
         820171,
         820642,
         822786,
+        843457,
+        820349,
+        821224,
+        865283,
     ],
 )
 def test_the_log_of_a_fleet_that_was_accused_once_breaks_no_law(seed: int) -> None:
@@ -267,6 +271,10 @@ def test_the_log_of_a_fleet_that_was_accused_once_breaks_no_law(seed: int) -> No
     owner takes two replicas' members, of which faults are undetected; faults of a law listed later
     become known before the instant's faults strike, as their run is withdrawn; a copy's fault is
     known once another copy has been lost, and comes before it; the reserve is called as a worker
-    retires; a replica drops out at the instant at which another rejoins."""
+    retires; a replica drops out at the instant at which another rejoins; an owner takes a member of
+    one copy, whose fault becomes known so, before another copy's next run starts; repairs begin
+    before all that the run does that they end; messages of a replica that drops out are lost before
+    it does; a further fault strikes a member as its earlier one is detected, which makes both
+    known."""
     _, scenario = generate(seed, fleet=True)
     assert sound.wrong(as_file(scenario)) == []
