@@ -136,12 +136,14 @@ def test_a_step_that_does_not_end_ends_the_call_in_one_message(
 
 
 def hanging(state: dict[str, Any], step: int) -> dict[str, Any]:
-    """A step of ten milliseconds, or one that lasts for ever."""
+    """A step of ten milliseconds, or one that lasts for ever: asleep where it is the first, at work
+    where it is a later one."""
     time.sleep(0.01)
     if step == state["at"]:
         Path(state["file"]).write_text(f"{os.getpid()}")
-        while True:
+        while step:
             pass
+        time.sleep(3600)
     return state
 
 
