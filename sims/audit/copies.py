@@ -95,8 +95,9 @@ def change(w: World, event: WorkerChanged) -> Script:
     ended = bool(cause)
     came = w.reserve.come(worker) if w.reserve is not None and state is UP else 0
     cause = came or cause
-    # At one instant notices come after changes of state, except for workers that a decision calls.
-    ordered(w.last_notice != w.now or came, "it is after a notice")
+    # At one instant notices come after changes of state, except for workers that a decision calls,
+    # and those of a fault that becomes known as a copy releases its worker.
+    ordered(w.last_notice < max(w.first, cause) or came, "it is after a notice")
     (_check_fault if fault else _check_owner)(w, worker, event, cause)
     about = state, None if first else was, until, event.detection
     seq = yield WorkerChanged(event.worker, *about), cause

@@ -64,7 +64,7 @@ def checkpointing(w: World, job: Job, event: CheckpointingDescribed) -> Event:
 def notice(w: World, event: NoticeGiven) -> Script:
     """Check an owner's notice of the time at which it will take a worker (O1)."""
     w.settle(Phase.RESUME)
-    w.phase, w.last_notice = Phase.RESUME, w.now
+    w.phase, w.last_notice = Phase.RESUME, w.seq
     worker = w.worker(event.worker)
     possible(worker.state is not DOWN)
     if event.time is None:

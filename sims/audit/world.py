@@ -110,8 +110,8 @@ class World(Turns):
     """Time of the last decision before which repaired workers became standbys."""
     replaces: bool = False
     """Whether members are replaced."""
-    last_notice: float = -1
-    """Time of the last notice of an owner."""
+    last_notice: int = -1
+    """Sequence number of the last notice of an owner."""
     taken: list[Worker] = Factory(list)
     """Workers that their owners have announced to take at this instant."""
     decider: Any = None

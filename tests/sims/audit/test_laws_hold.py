@@ -202,6 +202,11 @@ def test_a_run_that_is_cut_for_a_checkpoint_as_its_part_ends_goes_on_once() -> N
     assert sound.wrong(as_file(scenario)) == []
 
 
+def test_a_fault_that_is_known_as_a_copy_ends_may_be_blamed_after_an_owners_notice() -> None:
+    _, scenario = generate(890013, practised=True, fleet=True)
+    assert sound.wrong(as_file(scenario)) == []
+
+
 def test_no_scenario_among_the_cases_has_a_log_that_breaks_a_law(cases_dir: Path) -> None:
     files = case_files(cases_dir, "log/*.toml")
     assert {it.name: sound.wrong(tomllib.loads(it.read_text())) for it in files} == {
