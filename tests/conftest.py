@@ -69,7 +69,8 @@ def pytest_collection() -> Iterator[None]:
 LONG = (
     *("test_all_other_tables_have_their_stored_values", "goes_on_with_others", "[spot.md]"),
     "test_a_simulation_with_measured_costs_predicts_live_runs",
-    *("[cluster.md]", "[comparing.md]", "does_not_begin_again"),
+    *("[cluster.md]", "[comparing.md]", "does_not_begin_again", "at_once_begins_again"),
+    *("in_one_message[0]", "in_one_message[60]"),
 )
 """Ends of the names of the tests that take longest."""
 

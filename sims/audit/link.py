@@ -131,13 +131,14 @@ def leave(
     """
     if copy.job.messages is None:
         return
-    if members is None:
-        members = copy.members if keep else (*copy.members, *copy.standbys)
-    for number in members:
+    whole = copy.members if keep else (*copy.members, *copy.standbys)
+    for number in whole if members is None else members:
         worker = w.worker(number)
         if worker.run is not None and worker.run.copy is not copy:
             continue
-        _drop(w, worker, cause)
+        # A member of a replica may have lost it by a fault of its own, over at this instant.
+        own = members is not None and worker.lost and worker.until == w.now
+        _drop(w, worker, worker.seq if own else cause)
         worker.run, worker.saving, worker.image, worker.standby = None, False, False, False
         if not keep:
             worker.leave()

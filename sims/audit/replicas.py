@@ -81,13 +81,19 @@ def lose(w: World, copy: Copy, worker: int, cause: int) -> Script:
         return (yield from parts.end_early(w, copy, Outcome.LOST, cause))
     group = replicas.of(worker)
     if group.out and group.standing is not Standing.REJOINING:
-        _unload(w, copy, group, cause)
-        parts.resume_soon(w, copy)
+        w.push(copy.job, Phase.STATES, LATER, partial(_load_anew, w, copy, group, cause))
         return cause
     if not replicas.known:
         w.push(copy.job, Phase.RESUME, JUDGED + copy.placed, partial(_judge, w, copy, replicas))
     replicas.known.append((worker, cause))
     return cause
+
+
+def _load_anew(w: World, copy: Copy, group: Group, cause: int) -> None:
+    """Have a replica that was loading begin again, once all workers have changed state."""
+    if not copy.gone:
+        _unload(w, copy, group, cause)
+        parts.resume_soon(w, copy)
 
 
 def _judge(w: World, copy: Copy, replicas: Replicas) -> Script | None:

@@ -31,7 +31,7 @@ def browser() -> Iterator[webdriver.Chrome]:
     options = webdriver.ChromeOptions()
     options.binary_location = str(shutil.which("chromium"))
     for argument in (
-        *("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=900,700"),
+        *("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=700,560"),
         *("--use-angle=swiftshader", "--enable-unsafe-swiftshader"),
     ):
         options.add_argument(argument)
