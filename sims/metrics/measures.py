@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from sims.blocks import Floats
-from sims.metrics.jobs import QUANTITIES, STATISTICS, spread_of, statistic
+from sims.metrics.jobs import QUANTITIES, STATISTICS, statistic
 from sims.metrics.report import Report
 from sims.summary import Summary
 
@@ -142,9 +142,10 @@ class Measure(enum.Enum):
         enough; None if it is undefined for the run."""
         of, _, part = self.value.partition("-")
         found: float | None
-        if isinstance(report, Summary):
-            spread = spread_of(np.array(report.flowtimes, float))
-            found = report.makespan if self is Measure.MAKESPAN else (spread or {}).get("mean")
+        if isinstance(report, Summary) and self is Measure.FLOWTIME:
+            found = float(np.mean(report.flowtimes)) if report.flowtimes else None
+        elif isinstance(report, Summary):
+            found = report.makespan
         elif self.quantity:
             found = (report.spreads[self.quantity] or {}).get(self.statistic)
         elif of == "overhead":
