@@ -22,7 +22,7 @@ from attrs import define, field
 
 from actors.events import PartMeasured, Stage, TransferKind
 from actors.runtime import Record, stream
-from sims.errors import InputError
+from sims.errors import unfit
 from sims.history import History, Listener, Run
 from sims.live.live import downtime_of, live, playable, refuse
 from sims.live.processes import Processes, tried
@@ -254,7 +254,7 @@ def costs_of(lengths: Lengths) -> Costs:
     """Return the mean costs of a rehearsal. Raises InputError where nothing was computed."""
     if not lengths.parts["step"]:
         problem = "no run of the rehearsal computed to the end of a part"
-        raise InputError("scenario", "live.scale", problem, "more seconds for each time unit")
+        raise unfit("live.scale", problem, "more seconds for each time unit")
     return {key: _cost(parts) for key, parts in lengths.parts.items()}
 
 

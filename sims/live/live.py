@@ -55,7 +55,7 @@ class LiveResult:
 def refuse(wrong: bool, key: str, problem: str, accepted: str) -> None:
     """Raise InputError about a key of the scenario if `wrong` is true."""
     if wrong:
-        raise InputError("scenario", key, problem, accepted)
+        raise unfit(key, problem, accepted)
 
 
 def playable(scenario: Scenario) -> Scenario:

@@ -15,7 +15,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from actors.runtime import Record
-from sims.errors import COMMAND_LINE, InputError
+from sims.errors import COMMAND_LINE, InputError, unfit
 from sims.ledger import Use
 from sims.plots import COLOURS, GREY, KIND, LEVELS, USE_PAINTS, USES, Paint
 from sims.plots.boxes import Columns, Floats, Raster, coverage
@@ -132,7 +132,7 @@ def draw_bandwidth(scene: Scene, framing: Framing) -> Figure:
     if not drawn:
         problem = "nothing is transferred through a master, or to a storage, in this log"
         accepted = "--what gantt, jobs, ledger or queue"
-        raise InputError("scenario", "bandwidth", problem, accepted)
+        raise unfit("bandwidth", problem, accepted)
     figure = framing.figure(4.5 if len(drawn) == 1 else 6.5)
     panels = figure.subplots(len(drawn), 1, sharex=True, squeeze=False)[:, 0]
     panels[0].set_title(framing.heading(scene))
@@ -224,7 +224,7 @@ def draw_repairs(scene: Scene, framing: Framing) -> Figure:
     rows = scene.fleet.table.columns()
     if not len(rows):
         problem, accepted = "nothing is repaired in this log", "--what gantt, jobs, ledger or queue"
-        raise InputError("scenario", "repairs", problem, accepted)
+        raise unfit("repairs", problem, accepted)
     times, levels = _levels(rows, FLEET)
     figure = framing.figure(4.5)
     axes = figure.subplots()
