@@ -136,7 +136,8 @@ def leave(
         worker = w.worker(number)
         if worker.run is not None and worker.run.copy is not copy:
             continue
-        # A member of a replica may have lost it by a fault of its own, over at this instant.
+        # A member of a replica may have lost its message by a fault of its own, which is over at
+        # this instant: that is the cause then.
         own = members is not None and worker.lost and worker.until == w.now
         _drop(w, worker, worker.seq if own else cause)
         worker.run, worker.saving, worker.image, worker.standby = None, False, False, False

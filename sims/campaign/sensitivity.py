@@ -313,7 +313,7 @@ def sensitivity(
             for key, value in values.items()
             for sign, step in (("-", -part), ("+", part))
         }
-    # The first variant is the baseline.
+    # The first variant is the baseline, which changes nothing; a map has it as one of its pairs.
     asked = asked.model_copy(update={"variants": {BASE: {}} | variants | {BASE: {}}})
     found = execute(asked, workers, store_in(store), watch=watch)
     refuse_raised(found)

@@ -124,10 +124,9 @@ class Tuned(Answer):
             self._clause(it, best, *(region[it.key] for region in regions))
             for it, best in zip(self.search.dimensions, self.best.point, strict=True)
         ]
-        means = {
-            it.measure: estimate(self.fresh, k, self.level) for k, it in enumerate(self.bounds, 1)
-        }
-        means = {self.measure: self.estimate} | means | {self.measure: self.estimate}
+        means = {self.measure: self.estimate}
+        for k, it in enumerate(self.bounds, 1):
+            means.setdefault(it.measure, estimate(self.fresh, k, self.level))
         values = [f"{it.value} {rounded(mean)}{self._unit(it)}" for it, mean in means.items()]
         return f"{', '.join(clauses)}; {', '.join(values)}; {counted(len(self.fresh), 'run')}."
 

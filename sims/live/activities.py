@@ -128,9 +128,8 @@ class Activities:
             if missing := await self._missing_states(context, worker):
                 await self._give(worker, context.name, missing)
             about = context.name, order, chains, target, self.carrier.seconds(due)
-            work = self.processes.call(
-                *(worker, "compute", *about, context.label, context.program, whole)
-            )
+            labels = context.label, context.program
+            work = self.processes.call(worker, "compute", *about, *labels, whole)
             context.latest.update(await self.processes.heard(worker, context.work.job, work))
 
         try:
