@@ -190,8 +190,8 @@ class QueueDecider(Decider):
 
     def _carry_out(self, decision: Decision, cause: int) -> None:
         state, whole = self.state, decision
-        if self.standbys:
-            decision = self._until_standbys(decision, cause)
+        if self.standbys or state.maintenance is not None:
+            decision = self._until_unforeseen(decision, cause)
         if decision.shelf_end is not None:
             self._open_shelf(decision.shelf_end, decision.starts)
         # Reservations first: jobs that start may do so because reservations have moved.
@@ -212,16 +212,21 @@ class QueueDecider(Decider):
         if self.reserve is not None:
             self.reserve.call(self.scheduler, self.state, cause)
 
-    def _until_standbys(self, decision: Decision, cause: int) -> Decision:
-        """Return the decision up to its first start that takes standbys (rules.md, P12), and
-        request another decision at this instant for the rest: the workers that become standbys are
-        no longer free."""
-        free = self.scheduler.pool.free
+    def _until_unforeseen(self, decision: Decision, cause: int) -> Decision:
+        """Return the decision up to its first start whose workers the strategy could not foresee,
+        and request another decision at this instant for the rest.
+
+        It does not foresee standbys (rules.md, P12), which are no longer free then. It plans with
+        the lowest workers where a placement does not say beforehand which it chooses, which
+        matters where windows of maintenance leave others to the jobs that wait (M2).
+        """
+        state, free = self.state, self.scheduler.pool.free
+        chosen = state.maintenance is not None and not state.foreseen and len(state.queue) > 1
         for k, waiting in enumerate(decision.starts, 1):
             free -= waiting.processors
-            if free and waiting.job.standbys:
+            if free and (chosen or waiting.job.standbys):
                 self.scheduler.decide_soon(cause)
-                starts, known = decision.starts[:k], self.state.reservations.values()
+                starts, known = decision.starts[:k], state.reservations.values()
                 kept = tuple(it for it in known if it.waiting not in starts)
                 return evolve(decision, starts=starts, reservations=kept)
         return decision

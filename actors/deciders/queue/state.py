@@ -14,7 +14,7 @@ from operator import attrgetter, itemgetter
 from attrs import Factory, define, frozen
 
 from actors.intervals import Intervals, among, members, merged, without
-from actors.pool import Pool
+from actors.pool import Pool, lowest
 from actors.runtime import VirtualTimeLoop
 from policies.interface.maintenance import Maintenance
 from policies.interface.queue import BatchView, Decision, Queued, Reservation, Run
@@ -67,6 +67,11 @@ class QueueState:
     def vacant(self) -> Intervals:
         numbers = self.pool.numbers
         return () if numbers is None else numbers.intervals()
+
+    @property
+    def foreseen(self) -> bool:
+        """Whether `place` returns the workers that a start gets, not only the lowest ones."""
+        return self.pool.take is lowest or hasattr(self.pool.take, "of")
 
     def place(self, free: Sequence[int], count: int) -> Sequence[int]:
         of = getattr(self.pool.take, "of", None)
