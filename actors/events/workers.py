@@ -104,6 +104,15 @@ class MaintenancePlanned(Event):
 
 
 @frozen
+class OwnersDescribed(Event):
+    """Names the workers whose owners may take them away, besides windows of maintenance and the
+    reserve; once, at the start, on a platform that repairs workers or has a reserve."""
+
+    workers: WorkerSet
+    """Numbers of the workers; empty where none has such an owner."""
+
+
+@frozen
 class ReserveDescribed(Event):
     """Describes the reserve: workers that their owner keeps RECLAIMED until they are called; once,
     at the start."""

@@ -343,6 +343,7 @@ PLATFORM: dict[type[Event], Callable[[World, Any], None]] = {
     e.PlatformDescribed: machine.platform,
     e.MaintenancePlanned: windows.describe,
     e.StorageDescribed: storage.describe,
+    e.OwnersDescribed: machine.describe_owners,
     e.ReserveDescribed: reserve.describe,
     e.RepairDescribed: repair.describe,
 }
@@ -350,6 +351,7 @@ PLATFORM: dict[type[Event], Callable[[World, Any], None]] = {
 ONCE = (
     *(e.ChainsBelieved, e.LinkDescribed, e.PlatformDescribed, e.PackDescribed),
     *(e.StorageDescribed, e.RepairDescribed, e.ReserveDescribed, e.ProcessesDescribed),
+    e.OwnersDescribed,
 )
 DESCRIBED = (
     *(
@@ -364,6 +366,7 @@ DESCRIBED = (
         e.PlatformDescribed,
         e.ReserveDescribed,
         e.MaintenancePlanned,
+        e.OwnersDescribed,
         e.ChainsBelieved,
         e.PackDescribed,
         e.LinkDescribed,

@@ -22,7 +22,7 @@ from sims.audit.facts import Copy, Job, Run
 from sims.audit.law import Causes, Phase, allowed, follows, ordered, possible
 from sims.audit.rules import Plan
 from sims.audit.turns import INSTANT, LATER, NEGLIGIBLE, Emitter, Script
-from sims.audit.workers import DOWN, UP, Worker, extent, parse_spans
+from sims.audit.workers import DOWN, RECLAIMED, UP, Worker, extent, parse_spans
 from sims.audit.world import World
 
 CANCELLED, FAILED = Outcome.CANCELLED, Outcome.FAILED
@@ -135,9 +135,21 @@ def _cause(w: World, worker: Worker, event: WorkerChanged) -> tuple[int, bool]:
 def _check_owner(w: World, worker: Worker, event: WorkerChanged, cause: int) -> None:
     """Check a change of state that the worker's owner makes."""
     possible(event.detection is None, "no fault takes it DOWN")
+    if event.worker in w.unowned:
+        _check_without_owner(w, event, cause)
     if event.state is DOWN and w.now and not cause:
         # A notice without lead comes later in this instant: look for it only then.
         w.push(Emitter(), Phase.DECISION, 0, partial(machine.check_notices, w, worker))
+
+
+def _check_without_owner(w: World, event: WorkerChanged, cause: int) -> None:
+    """Check a change of state of a worker that no owner takes away: it is RECLAIMED only in the
+    reserve, and only a fault, a repair or a window takes it DOWN."""
+    if event.state is RECLAIMED:
+        kept = w.reserve is not None and w.reserve.keeps(event.worker)
+        possible(kept, "it has no owner")
+    if event.state is DOWN and w.repairs is not None:
+        possible(cause or windows.covered(w, event.worker), "it has no owner, and no fault")
 
 
 def _check_fault(w: World, worker: Worker, event: WorkerChanged, _: int) -> None:

@@ -13,6 +13,7 @@ from actors.events import (
     HangDetected,
     MemberReplaced,
     NoticeGiven,
+    OwnersDescribed,
     PlatformDescribed,
     RunHung,
     Stage,
@@ -24,7 +25,7 @@ from sims.audit import link, parts, replicas, storage
 from sims.audit.facts import DEFAULT_CHECKPOINTING, Copy, Job, Run
 from sims.audit.law import Phase, amounts, comes, follows, possible, same
 from sims.audit.turns import INSTANT, LATER, NEGLIGIBLE, Emitter, Script
-from sims.audit.workers import DOWN, UP, Free, Worker, meet
+from sims.audit.workers import DOWN, UP, Free, Worker, meet, numbers, parse_spans
 from sims.audit.world import World
 
 
@@ -40,6 +41,13 @@ def platform(w: World, event: PlatformDescribed) -> None:
         w.spare = Free((w.able, size), event.spares)
         w.free.take((w.able, size))
         w.decider.spares_described()
+
+
+def describe_owners(w: World, event: OwnersDescribed) -> None:
+    """Keep which workers have no owner who may take them away whenever he wants."""
+    owned, size = parse_spans(event.workers), w.head.processors
+    possible(not owned or owned[-1] <= size, "there are no such workers")
+    w.unowned = frozenset(range(size)).difference(numbers(owned))
 
 
 def describe_checkpoints(w: World, event: CheckpointingDescribed) -> Script:

@@ -19,7 +19,7 @@ from actors.events import (
     UnitRetired,
 )
 from policies.availability import WorkerState
-from sims.audit import machine
+from sims.audit import machine, windows
 from sims.audit.facts import Copy
 from sims.audit.law import Phase, comes, follows, ordered, possible, same
 from sims.audit.turns import Script
@@ -312,6 +312,12 @@ class Repairs:
         if self.w.reserve is not None:
             self.w.reserve.retired(seq)
 
+    def _kept_by_nobody(self, number: int) -> bool:
+        """Return whether a worker is DOWN for no reason: no unit, owner or window keeps it so."""
+        w = self.w
+        kept = self.broken.get(number) or number not in w.unowned or windows.covered(w, number)
+        return not kept and w.worker(number).state is DOWN
+
     def close(self) -> None:
         """Check at the end of an instant that all changes of state, blames and starts of repairs
         that were due have come."""
@@ -319,6 +325,8 @@ class Repairs:
             return
         comes(not self.falls, "workers {} go DOWN", sorted(self.falls))
         comes(not self.known, "a fault of {} is blamed", self.known and self.known[0].named)
+        away = [n for n in self.back if self._kept_by_nobody(n)]
+        comes(not away, "workers {} come back: nothing keeps them DOWN any more", away)
         for stage in range(len(self.described.crews)):
             idle = self._crews(stage) > 0 and self._waiting(stage)
             comes(not idle, "a crew repairs {}", idle and idle[0].named)

@@ -4,14 +4,16 @@ lacks workers (rules.md, P11)."""
 from __future__ import annotations
 
 from collections.abc import Set
+from functools import partial
+from math import inf
 
 from attrs import Factory, define
 
 from actors.events import ReserveCalled, ReserveDescribed
 from sims.audit.facts import Job
-from sims.audit.law import allowed, comes, possible, same
-from sims.audit.turns import Script
-from sims.audit.workers import DOWN, UP, Worker, numbers, parse_spans
+from sims.audit.law import Phase, allowed, comes, possible, same
+from sims.audit.turns import Emitter, Script
+from sims.audit.workers import DOWN, RECLAIMED, UP, Worker, numbers, parse_spans
 from sims.audit.world import World
 
 
@@ -37,16 +39,20 @@ class Reserve:
     def come(self, worker: Worker) -> int:
         """Return the event that must cause the worker's change to UP: its call, if it comes because
         of that; else 0. Raises Broken where its owner still keeps it."""
+        possible(not self.keeps(worker.number), "its owner keeps it until it is called")
         time, seq = self.calls.get(worker.number, (-1.0, -1))
-        known = worker.number not in self.workers or (seq >= 0 and self._due(time))
-        possible(known, "its owner keeps it until it is called and has come")
         if worker.number == self.called:
             self.called = None
         now = seq >= 0 and same(time, self.w.now)
         return seq if now and worker.state not in (UP, DOWN) else 0
 
-    def _due(self, time: float) -> bool:
-        return time <= self.w.now or same(time, self.w.now)
+    def keeps(self, worker: int) -> bool:
+        """Return whether the worker is of the reserve and need not have come yet: it has not been
+        called, or the time until it comes is not over."""
+        if worker not in self.workers:
+            return False
+        time, now = self.calls.get(worker, (inf, -1))[0], self.w.now
+        return time > now and not same(time, now)
 
     def call(self, event: ReserveCalled) -> Script:
         """Check that the next worker of the reserve is called for a waiting job that lacks
@@ -66,10 +72,18 @@ class Reserve:
         started = [it for it in decider.started if it >= 0]
         seq = yield event, {0, *decider.called(), *decider.fulfilled, *started}
         self.left.remove(event.worker)
-        self.called, self.calls[event.worker] = event.worker, (w.now + self.delay, seq)
+        time, worker = w.now + self.delay, event.worker
+        self.called, self.calls[worker] = worker, (time, seq)
+        if worker in w.unowned:
+            w.at(time, Phase.DECISION, Emitter(), 0, partial(self._check_come, worker))
         if job.standbys and job.name not in self.wide:
             self.wide[job.name] = job.standbys
             decider.triggers.append(seq)
+
+    def _check_come(self, worker: int) -> None:
+        """Check that the reserve keeps a called worker no longer, when it is due to come."""
+        kept = self.w.worker(worker).state is RECLAIMED and not self.w.capped
+        comes(not kept, f"worker {worker} of the reserve comes")
 
     def started(self, job: Job, size: int) -> int:
         """Check that a job that starts with `size` members gets all the workers that it has waited

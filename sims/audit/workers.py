@@ -19,7 +19,7 @@ from sims.audit.law import possible, readable
 from sims.audit.turns import NEGLIGIBLE, Emitter, Script, Timer
 
 V = TypeVar("V")
-UP, DOWN = WorkerState.UP, WorkerState.DOWN
+UP, RECLAIMED, DOWN = WorkerState
 PROGRAM, DATA = TransferKind.PROGRAM, TransferKind.DATA
 IMAGE, SAVE = TransferKind.IMAGE, TransferKind.SAVE
 LONGEST_FIRST = "longest-first"

@@ -104,6 +104,9 @@ class World(Turns):
     begin: list[tuple[float, float, Spans]] = Factory(list)
     """Windows of maintenance that have not begun: start, end and workers. At the end of the instant
     at which one begins, its workers must be DOWN."""
+    unowned: frozenset[int] = frozenset()
+    """Workers that no owner takes away but in windows of maintenance and in the reserve; empty if
+    the log does not say it."""
     late: bool = False
     """Whether faults are detected late."""
     joined: float = -1

@@ -140,6 +140,13 @@ class Platform:
         kept = self.reclaims or self.windows or self.reserve
         return bool(kept) or any(not it.unowned for it in self.sections)
 
+    @property
+    def owned_workers(self) -> Iterator[int]:
+        """Numbers of the workers whose owners may take them away, besides windows of maintenance
+        and the reserve."""
+        workers = enumerate(self)
+        return (n for n, own in workers if n in self.reclaims or not own.unowned)
+
     @cached_property
     def plain(self) -> bool:
         """Whether every worker has speed 1 and no owner.

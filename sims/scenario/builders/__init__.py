@@ -27,6 +27,7 @@ from actors.events import (
     FaultsReplayed,
     LinkDescribed,
     MaintenancePlanned,
+    OwnersDescribed,
     PlatformDescribed,
     ReserveDescribed,
     RunStarted,
@@ -208,6 +209,8 @@ def _describe_platform(scenario: Scenario, system: System) -> None:
         start, end = section.span
         workers = text(intervals_of(section.workers(platform.size)))
         system.describe(MaintenancePlanned, start, None if isinf(end) else end, workers)
+    if platform.reserve or scenario.repair is not None:
+        system.describe(OwnersDescribed, text(intervals_of(platform.owned_workers)))
 
 
 def _spawn_platform(

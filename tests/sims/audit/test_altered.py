@@ -21,6 +21,7 @@ from actors.events import (
     MembersJoined,
     MembersPromised,
     Outcome,
+    OwnersDescribed,
     PackDescribed,
     ProtectionDescribed,
     ProtectionKind,
@@ -71,9 +72,20 @@ GROUPS: dict[str, Any] = {
     "platform": {"workers": 4},
     "job": {"kind": "rigid", "jobs": [{"processors": 4, "time": 9, "replicas": 2}]},
 }
+FLEET: dict[str, Any] = {
+    "name": "fleet",
+    "unit": "s",
+    "platform": {"workers": 4, "reserve": 1, "reserve_delay": 2},
+    "faults": {"kind": "list", "strikes": [[5, 0]]},
+    "repair": {"stages": [{"time": 4, "law": "fixed"}]},
+    "job": {"kind": "rigid", "jobs": [{"processors": 2, "time": 20}, {"processors": 2, "time": 9}]},
+    "policy": {"name": "FCFS"},
+}
+"""Worker 3 is called at 0 and comes at 2; worker 0 is repaired from 5 to 9."""
 LOGS: dict[str, Callable[[], list[Record]]] = {
     "few": lambda: records_of(FEW),
     "groups": lambda: records_of(GROUPS),
+    "fleet": lambda: records_of(FLEET),
     "columns": lambda: records_of(shares(2)),
     "shelf": lambda: records_of(queue(3)),
     "batch": lambda: records_of(queue(28)),
@@ -111,6 +123,9 @@ ALTERED: list[tuple[str, type, dict[str, Any], dict[str, Any], Law, str]] = [
     ("few", RunEnded, {}, {"done": 3.0}, Law.FOLLOWS, "done must be 20"),
     ("few", RunEnded, {}, {"outcome": Outcome.LOST}, Law.FOLLOWS, "outcome must be"),
     ("few", JobDescribed, {"job": "J3"}, {"limit": 25.0}, Law.INPUT, "limit=25.0"),
+    ("fleet", OwnersDescribed, {}, {"workers": "3-4"}, Law.INPUT, "no such workers"),
+    ("fleet", WorkerChanged, {"worker": 3}, {"worker": 2}, Law.INPUT, "it has no owner"),
+    ("fleet", WorkerChanged, {"state": DOWN}, {"worker": 1}, Law.INPUT, "no owner, and no fault"),
     ("columns", WorkerSpeedChanged, {}, {"speed": -1.0}, Law.INPUT, "speed=-1.0"),
     ("columns", CopiesPlaced, {}, {"share": 2.0}, Law.DECISION, "a share of 2.0"),
     ("columns", CopiesPlaced, {}, {"width": 3}, Law.SCHEMA, "columns do not fit"),
@@ -167,6 +182,28 @@ def test_a_line_that_is_missing_is_reported(
     assert words in found.why
     # At the latest as its instant is over.
     assert where <= found.events[0] and less[found.events[0] - 1].t <= log(name)[where].t
+
+
+@pytest.mark.parametrize(
+    ("worker", "late", "words"),
+    [
+        (0, (22, 23, 24, 27, 28, 29, 30), "workers [0] come back"),
+        (3, (14, 15, 16, 25, 26), "worker 3 of the reserve comes"),
+    ],
+)
+def test_only_an_owner_keeps_a_worker_away_for_longer(
+    worker: int, late: tuple[int, ...], words: str
+) -> None:
+    """The worker, and its job after it, come one second later than it is due; nothing but its owner
+    is the cause."""
+    records = log("fleet")
+    told = [
+        evolve(it, t=it.t + 1, cause=0 if it.seq == late[0] else it.cause) if it.seq in late else it
+        for it in records
+    ]
+    assert words in first(told).why
+    owned = changed(told, place(records, OwnersDescribed), workers=str(worker))
+    assert list(audit(owned)) == []
 
 
 def test_what_nobody_decides_is_not_logged_twice_nor_out_of_nothing() -> None:
