@@ -182,11 +182,9 @@ class Turns:
         none."""
         kind = event.__class__
         emitter = self.emitter_of(event)
-        front = None
-        if emitter is not None:
-            if kind not in REVEALED:
-                self._begin_next(emitter, event)
-            front = emitter.front
+        if emitter is not None and kind not in REVEALED:
+            emitter = self._begin_next(emitter, event)
+        front = emitter.front if emitter is not None else None
         if emitter is not None and front is not None and emitter.may_emit(event):
             del self.pending[emitter]
             self.script, self.want, self.emitter = front.script, front.want, emitter
@@ -208,9 +206,10 @@ class Turns:
             self.emitter = emitter
             emitter.front = emitter.front or BUSY
 
-    def _begin_next(self, emitter: Emitter, event: Event) -> None:
-        """Begin the emitter's next script, unless one has begun, as `event` may be its first
-        line."""
+    def _begin_next(self, emitter: Emitter, event: Event) -> Emitter:
+        """Begin the emitter's next script, unless one has begun, as `event` may be its first line.
+        If it has none that logs a line, do the same for the next emitter that would log the event;
+        return the emitter."""
         self._hasten(emitter, event)
         if emitter.front is None and not emitter.turns:
             # What others do about changes of states may concern it, such as its lost message.
@@ -221,6 +220,8 @@ class Turns:
                 self.settle(emitter.turns[0][0])
             if emitter.front is None:
                 self._prime(emitter)
+        other = self.emitter_of(event) if emitter.front is None else None
+        return emitter if other in (None, emitter) else self._begin_next(other, event)
 
     def at(
         self,

@@ -225,7 +225,7 @@ def test_no_scenario_among_the_cases_has_a_log_that_breaks_a_law(cases_dir: Path
         *(("repaired", 1247531), ("repaired", 1247596), ("fleet", 1248242)),
         *(("reserved", 1248168), ("replicated", 1248123), ("fleet", 1249170), ("reserved", 40033)),
         *(("practised", it) for it in (2120652, 2120708, 2121140)),
-        *(("overlaid", 2120966), ("repaired", 2121434), ("reserved", 2121846)),
+        *(("overlaid", 2120966), ("overlaid", 4631), ("repaired", 2121434), ("reserved", 2121846)),
     ],
 )
 def test_the_log_of_a_drawn_scenario_that_was_accused_once_breaks_no_law(
