@@ -244,7 +244,8 @@ def test_the_log_of_a_drawn_scenario_that_was_accused_once_breaks_no_law(
     beside the work is complete at the instant at which another copy's part, or its own run's, ends;
     the end of an application that had promised its workers frees a spare; an owner takes a spare
     that is a member, of which a proactive policy is not told; a job of the queue lacks workers
-    until the ends of preempted runs, at the same instant, free some."""
+    until the ends of preempted runs, at the same instant, free some; an owner gives a member back
+    while a checkpoint beside the work is under way."""
     assert sound.wrong(TABLES[kind](seed)) == []
 
 
