@@ -211,12 +211,13 @@ class Turns:
         If it has none that logs a line, do the same for the next emitter that would log the event;
         return the emitter."""
         self._hasten(emitter, event)
-        if emitter.front is None and not emitter.turns:
+        early = event.__class__ in IMMEDIATE
+        if emitter.front is None and (early or not emitter.turns):
             # What others do about changes of states may concern it, such as its lost message.
             self.advance(Phase.RESUME)
         while emitter.front is None and emitter.turns:
             # Lines of earlier phases have to be complete before its next script can begin.
-            if event.__class__ not in IMMEDIATE:
+            if not early:
                 self.settle(emitter.turns[0][0])
             if emitter.front is None:
                 self._prime(emitter)
