@@ -229,6 +229,7 @@ def test_no_scenario_among_the_cases_has_a_log_that_breaks_a_law(cases_dir: Path
             ("overlaid", 2120966),
             ("overlaid", 4631),
             ("malleable cells", 2161863),
+            ("fleet", 2162213),
             ("repaired", 2121434),
             ("reserved", 2121846),
         ),
