@@ -60,7 +60,7 @@ def unfit(key: str, problem: str, accepted: str = "") -> InputError:
 
 
 def chosen(kind: type[E], word: object) -> E:
-    """Return the member of an enum that `word` is or names.
+    """Return the member of the enum `kind` that `word` is, or that has `word` as its value.
 
     Raises InputError for another word.
     """
@@ -104,9 +104,10 @@ def naming(file: Path | str) -> Iterator[None]:
 
 
 def imported(library: str, source: str, command: str) -> Any:
-    """Import and return a library that comes with an extra.
+    """Import and return a library that comes with an extra, by the name of its module.
 
-    Raises InputError, naming the command that installs the library, where it is missing.
+    Raises InputError where the library is missing. Its `source` names what needs the library, and
+    `command` is the command that installs it.
     """
     try:
         return import_module(library)

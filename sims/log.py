@@ -198,7 +198,8 @@ PLAIN: dict[object, tuple[core.CoreSchema, str]] = {
 
 @frozen
 class Misfit(Exception):
-    """Raised where a line holds something else than it should."""
+    """Raised for a line of a log whose `key` is missing, unknown or has a value that it cannot
+    have."""
 
     key: str
     problem: str
@@ -235,7 +236,10 @@ def _no_event(line: Any) -> Misfit:
 
 
 class _Reader:
-    """Reads the lines of one class of events; made once for each class."""
+    """Reads the lines of one class of events; made once for each class.
+
+    `whole` says whether a line needs all its fields, also those that have a default, and no others.
+    """
 
     def __init__(self, name: str, whole: bool) -> None:
         self.kind = VOCABULARY[name]
@@ -271,7 +275,8 @@ _reader = cache(_Reader)
 
 
 def _value(kind: Any) -> tuple[core.CoreSchema, str]:
-    """Return the schema that reads a value of a type from JSON, and what is accepted."""
+    """Return the schema that reads a value of a field's type from JSON, and what is accepted, in
+    words for an error."""
     if kind in PLAIN:
         return PLAIN[kind]
     members = get_args(kind)

@@ -64,7 +64,7 @@ class Result:
 
     @cached_property
     def report(self) -> Report:
-        """All numbers of the run."""
+        """All numbers of the run: summary, ledger and metrics."""
         return self._report or Report.of(self.records())
 
     @property
@@ -95,7 +95,8 @@ class Result:
 
     @property
     def ledger(self) -> dict[str, float]:
-        """Processor-time of each use that has any, in processors x `unit`."""
+        """Processor-time by use (`useful`, `lost`, `idle` and so on), in processors x `unit`; uses
+        that have none are left out."""
         return amounts(self.report.ledger.total)
 
     @property
@@ -109,8 +110,9 @@ class Result:
         return self.frame(Frame.EVENTS)
 
     def frame(self, what: Frame | str, library: Library | str | None = None) -> Any:
-        """Return `jobs` or `events` as a frame of `polars` or `pandas`.
+        """Return the run's jobs or events, as `what` says, as a frame with a row each.
 
+        `library` is `polars` or `pandas`; None takes polars, or pandas where polars is missing.
         Raises InputError for another name, and where the library is missing.
         """
         return frame(self.records(), chosen(Frame, what), library)
