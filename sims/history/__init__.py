@@ -127,8 +127,8 @@ class History(Runs):
                 handler(record, record.event)
 
     def close(self) -> None:
-        """End the history with the log: notify listeners of all runs and jobs that are still under
-        way, then of the log's end."""
+        """End the history with the log: notify listeners of all runs that are under way and of all
+        jobs that are still in the system, then of the log's end."""
         for run in self.runs.values():
             if run.end is None:
                 self._notify.run_over(run, self.now)
@@ -142,7 +142,8 @@ class History(Runs):
 
 
 def _together(methods: list[Hook]) -> Hook:
-    """Return one function that calls all of these listeners' methods, in order."""
+    """Return one function that calls all of these listeners' methods, in order, with the arguments
+    that it gets."""
     if len(methods) == 1:
         return methods[0]
 

@@ -139,8 +139,8 @@ class Look(Listener):
             self.ends[found] = record.t
 
     def settled(self, now: float) -> bool:
-        """Return whether it is known, at time `now`, when each job that waited starts and when all
-        processors are released.
+        """Return whether it is known, at time `now`, when each job that waited at the instant
+        starts and when all processors held at the instant are released.
 
         At the instant at which workers are released the job's next run may still take them over, so
         `now` has to be later than the last release.
@@ -251,7 +251,8 @@ def _row(held: Held) -> dict[str, Any]:
 
 
 def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
-    """Yield the rows as lines, with columns as wide as their widest cell."""
+    """Yield a table as lines, the heads of its columns first, with columns as wide as their widest
+    cell."""
     lines = [heads, *(tuple(map(visible, row)) for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:

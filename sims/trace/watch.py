@@ -123,8 +123,8 @@ class Waits(Listener):
             self._reserved = {it.name: it.promised for it in others if it.promised is not None}
 
     def _satisfy(self, wait: Wait, now: float) -> None:
-        """Complete a wait that ends at time `now` because the job starts: note what it got, and
-        what became free."""
+        """Complete a wait that ends at `now` because the job starts: note which processors it got,
+        and which runs and workers became free at that instant."""
         runs = [run for run in self.history.runs.values() if run.job is wait.me]
         wait.until, wait.mine, wait.run = now, held(runs)[0], runs[-1]
         self._decided(wait, now)
@@ -142,8 +142,8 @@ class Waits(Listener):
         self._before = self._cancellation = None
 
     def _watch(self, now: float) -> None:
-        """If the time of a promised start has passed without the job's start, note who held the
-        workers."""
+        """If the time of the latest promised start has passed without the job's start, note in the
+        promise which runs held the workers that it did not expect to be held."""
         wait, history = self._open, self.history
         promise = wait.promises[-1] if wait is not None and wait.promises else None
         if wait is None or promise is None or promise.broken is not None:
@@ -229,8 +229,13 @@ class Waits(Listener):
             self._upset.append(worker.number)
 
     def _promise(self, record: Record, event: ReservationMade | ReservationDropped) -> None:
-        """Note that a reservation was made or dropped. If it is the job's own, what else happened
-        at the instant is kept as the reason; another job's is compared with it."""
+        """Note that a reservation was made or dropped while the job waits.
+
+        If the reservation is the job's own, it becomes a promise of the wait, with the runs that
+        ended early and the failures of this instant as its reasons. If it is another job's, its
+        start is kept; where the job's own reservation was dropped at this instant, the other job is
+        the one that got its place.
+        """
         wait, start = self._open, event.start if isinstance(event, ReservationMade) else None
         if wait is None:
             return
