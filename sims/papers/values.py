@@ -127,8 +127,12 @@ complete."""
 
 
 def runs(results: Results, cut_off: bool = False) -> Runs:
-    """Return, for each place and variant, the first measure of each finished run. With `cut_off`,
-    runs that were cut off count, too."""
+    """Return, for each place and variant, the campaign's first measure in each finished run, in
+    order of replication.
+
+    It is None for a run that did not complete; under `cut_off`, runs that were cut off have their
+    values too.
+    """
     name, found = results.campaign.measures[0], Runs()
     for (case, _), result in results.finished():
         value = result.values.get(name)
@@ -139,7 +143,7 @@ def runs(results: Results, cut_off: bool = False) -> Runs:
 
 
 def without(place: Place, *keys: str) -> Place:
-    """Return the place without some of its axes."""
+    """Return the place without the axes of these names."""
     return tuple(pair for pair in place if pair[0] not in keys)
 
 
@@ -213,8 +217,8 @@ def observed(
 
 
 def ratios(results: Results, gauge: MeasureSpec | None = None) -> list[Value]:
-    """Return, for each variant, the mean of one measure (default: the first) over the baseline's
-    mean, paired by seed."""
+    """Return, for each place and variant but the baseline, the mean of a measure (`gauge`, default:
+    the campaign's first) over the baseline's mean, paired by seed."""
     return [
         Value(cell.point, line.variant, "ratio", line.effect.at(LEVEL))
         for cell in results.comparisons(gauge, "ratio")
@@ -224,7 +228,7 @@ def ratios(results: Results, gauge: MeasureSpec | None = None) -> list[Value]:
 
 
 def means(results: Results) -> list[Value]:
-    """Return the means of all measures."""
+    """Return the mean of each measure of the campaign, for each place and variant."""
     return [
         Value(cell.point, line.variant, gauge.name.rpartition(":")[2], line.mean)
         for gauge in results.campaign.gauges
@@ -262,8 +266,12 @@ def table(title: str, values: Sequence[Value]) -> Table:
 
 
 def draw(results: Results, values: Sequence[Value], path: Path) -> list[Path]:
-    """Draw the picture that the campaign file asks for, if any, of the table's first quantity, and
-    return its path in a list."""
+    """Draw the picture that the campaign file asks for to `path`, and return its path in a list,
+    which is empty without such a picture.
+
+    It shows the values of the first quantity, with a panel for each combination of the axes that
+    are neither abscissa nor lines.
+    """
     picture = results.campaign.picture
     if picture is None:
         return []

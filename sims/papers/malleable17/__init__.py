@@ -40,8 +40,14 @@ def pack(
     faults: bool = True,
     look: str = LookAhead.NEXT_PAIR.value,
 ) -> dict[str, Any]:
-    """Return the scenario of a pack in the setting of section 6.1, with the paper's parameters by
-    default; `unit` is c in s per data unit.
+    """Return the scenario of one pack in the setting of malleable17, section 6.1, with the paper's
+    parameters by default.
+
+    `smallest` is m_inf, the smallest size of an application in data units, `applications` n and
+    `processors` p; `mtbf_years` is the MTBF of one processor, `unit` c in s per data unit, and
+    `sequential` the sequential fraction f of the work. Without `faults`, or under FAULT_FREE, there
+    are neither faults nor checkpoints. `look` says when an application counts as improvable
+    (`LookAhead`).
 
     Each point of a curve has packs and faults of its own: with the same ones, scaled, a mean over
     the points would hardly be surer than a single point. All policies of a point share them.
@@ -66,7 +72,8 @@ def pack(
 
 
 def example(which: str) -> dict[str, Any]:
-    """Return the scenario of one of the examples of malleable17, section 4."""
+    """Return the scenario of one of the examples of malleable17, section 4, by its name: `first` or
+    `second`."""
     return base(f"malleable17/example-{which}")
 
 
@@ -74,8 +81,8 @@ def example(which: str) -> dict[str, Any]:
 
 
 def figure(results: Results) -> list[Value]:
-    """Return mean makespans, each over that without redistribution, and for each part of the figure
-    the mean gain over its points."""
+    """Return mean makespans, each over that without redistribution, and the mean gain in per cent
+    of each policy over the points of each part of the figure."""
     found = ratios(results)
     parts = dict.fromkeys((it.place[:1], it.who) for it in found)
     return found + [_gain(found, *part) for part in parts]
@@ -89,7 +96,8 @@ def figure10(results: Results) -> list[Value]:
 
 
 def _gain(found: list[Value], part: Place, who: str) -> Value:
-    """Return the mean gain over the points of a part, for policies whose names begin with `who`."""
+    """Return the mean gain in per cent, 100 (1 - ratio of makespans), over the points of `found`
+    whose place begins with `part` and whose policy's name begins with `who`."""
     own = (it for it in found if it.what == "ratio" and it.place[: len(part)] == part)
     gains = [100 * (1 - it.ours.mean) for it in own if it.who.startswith(who)]
     return Value(part, who, "mean gain, %", estimated(gains))

@@ -58,11 +58,12 @@ def sequence(
     log: str = "",
     draws: int = 1,
 ) -> dict[str, Any]:
-    """Return the scenario of sequence number `seed` of `length` jobs of a log, under one order of
-    the queue.
+    """Return the scenario of sequence number `seed` of `length` consecutive jobs of a log, those
+    that fit on `processors`, on an empty machine under one order of the queue.
 
-    `draws` is the seed by which the sequences' first jobs are drawn. Raises InputError where the
-    log is too short.
+    `easy` says whether there is EASY backfilling, and `whose` whether jobs are scheduled as here or
+    as in RLScheduler (`THEIRS`). `draws` is the seed by which the sequences' first jobs are drawn.
+    Raises InputError where the log is too short.
     """
     jobs = [it for it in log_of(log).jobs if it.processors <= processors]
     if len(jobs) < length:
@@ -84,8 +85,10 @@ def sequence(
 
 
 def _listed(job: LoggedJob, began: float, score: Score | None) -> dict[str, Any]:
-    """Return a job as an entry of a scenario, submitted `began` seconds earlier, with its score as
-    priority."""
+    """Return a job as an entry of a scenario, with its score, if any, as its priority.
+
+    Time 0 of the scenario is second `began` of the log.
+    """
     estimate = {"estimate": job.estimate} if job.estimate else {}
     return {
         "name": job.name,
@@ -152,7 +155,9 @@ class Committed:
 def _backfilled(
     view: BatchView, started: Sequence[Queued], queue: Sequence[Queued], free: int
 ) -> Iterator[Queued]:
-    """Yield, by arrival, the jobs that end before the start of the queue's first one."""
+    """Yield, in order of arrival, the jobs of `queue` that start now beside those in `started`,
+    because they fit on the `free` processors and end before the earliest start of the queue's first
+    job."""
     profile = FreeProfile.of(view.now, view.free, view.running)
     for it in started:
         profile.take(0, it.processors, it.held)
@@ -167,8 +172,9 @@ def _backfilled(
 
 
 def view(results: Results) -> Iterator[Value]:
-    """Yield the mean and the median over sequences of the mean bounded slowdown, and half of the
-    interval that a mean of ten sequences would have."""
+    """Yield, for each order, with EASY and without, the mean and the median over sequences of their
+    mean bounded slowdowns; for variants as RLScheduler, also half of the interval that a mean of
+    ten sequences would have."""
     sequences = gathered(results, lambda run: {"slowdown": run.measured[0]})
     for at, own in sequences.items():
         values = own["slowdown"]
