@@ -122,8 +122,12 @@ class Carrier:
             system.describe(ProcessesDescribed, self.scale)
 
     def begins(self, _: int, __: Callable[[], float]) -> None:
-        """Pass deaths of real processes, and notices of them, on to their workers from now on, as
-        all actors exist."""
+        """Let the simulation's workers know of deaths of their real processes, and of notices of
+        them (SIGTERM), from now on.
+
+        It is the function `begins` of `sims.world.run`, called when all actors exist; both
+        arguments are left out.
+        """
         scheduler = self.system.actors[SCHEDULER]
         assert isinstance(scheduler, Scheduler)
         registry = scheduler.workers
@@ -165,14 +169,15 @@ class Carrier:
     # --- the work -----------------------------------------------------------------------------
 
     def begin(self, entry: Timer) -> None:
-        """Start the real work that should be complete at the entry's due time."""
+        """Start the real work that a timer entry stands for, and that should be complete at the
+        entry's due time."""
         _, order, target, message, _ = entry
         work, subject = self.work(entry)
         about = self._open[order] = Measured(target, message, subject, self.system.loop.now)
         about.future = self.aside(self._carry(entry, work, about))
 
     def stop(self, entry: Timer) -> None:
-        """Cancel the real work of an entry, if it is still under way."""
+        """Cancel the real work of a timer entry, if it is still under way."""
         if (about := self._open.pop(entry[1], None)) is not None:
             about.future.cancel()
 
@@ -194,8 +199,12 @@ class Carrier:
         self._report((self.now(), entry))
 
     def measured(self, entry: Timer) -> tuple[Receiver, object]:
-        """Return the receiver and the message by which an entry with free work reaches its target:
-        the carrier itself, which logs how long the work took and hands the message on."""
+        """Return the receiver and the message by which an entry reaches its target where work takes
+        the time that it takes.
+
+        The receiver is the carrier itself, which logs how long the work took and hands the entry's
+        own message on.
+        """
         return self, self._open.pop(entry[1])
 
     def _hand_on(self, it: Measured, cause: int) -> None:
@@ -209,7 +218,11 @@ class Carrier:
     name: str = field(init=False, default="processes")
 
     def aside(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
-        """Run a coroutine in real time; return its future. Its errors end the run."""
+        """Run a coroutine on the Dask client's loop in real time, for which no timer entry waits;
+        return its future.
+
+        Its errors end the run, except that of a process that has died (Gone).
+        """
         return self.processes.post(self._reporting(work))
 
     async def _reporting(self, work: Coroutine[Any, Any, Any]) -> Any:

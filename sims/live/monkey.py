@@ -168,7 +168,11 @@ class Cluster:
 
 @contextmanager
 def cluster_of(size: int, open_to_all: bool) -> Iterator[Cluster]:
-    """Yield a cluster of this many workers on loopback, which ends with this block."""
+    """Yield a cluster of `size` workers on loopback, which ends with this block.
+
+    Its connections are encrypted; where they cannot be, InputError is raised unless `open_to_all`
+    allows every user of this machine to connect.
+    """
     import dask
 
     known = {}
@@ -191,8 +195,11 @@ def cluster_of(size: int, open_to_all: bool) -> Iterator[Cluster]:
 
 
 def planned(scenario: Scenario, run: int, seconds: float) -> list[Kill]:
-    """Draw the kills for run number `run`, which is expected to take `seconds`; return them in
-    order of time. That of the scheduler, if any, comes last."""
+    """Draw the kills for run number `run`, which is expected to take `seconds`, from the scenario's
+    seed; return them in order of time.
+
+    There are KILLS of them, but none after the first kill of the scheduler, which ends the run.
+    """
     rng, size = stream(scenario.seed, f"monkey/{run}"), scenario.full_platform.size
     kills = []
     for moment in sorted(rng.uniform(0, seconds, KILLS).tolist()):
@@ -217,8 +224,12 @@ class Monkey:
     done: list[Trial] = field(init=False, factory=list)
 
     def trials(self, most: int) -> Iterator[Trial]:
-        """Yield live runs until `most` kills have happened, after those that earlier results tell
-        of. The first run has none: it shows how long a run takes."""
+        """Yield live runs until `most` kills have happened, those of earlier results included,
+        whose runs are yielded first.
+
+        The first run has no kills: it shows how long a run takes. Results are written after each
+        run.
+        """
         results, done = self.where / "trials.jsonl", self.done
         if results.exists():
             done += read(Trial, results)
@@ -245,7 +256,8 @@ class Monkey:
             yield done[-1]
 
     def _attempt(self, processes: Processes, cluster: Cluster, most: int) -> Trial:
-        """Carry out the next live run with at most so many kills, and judge it."""
+        """Carry out the next live run with at most `most` kills, and judge its answers and its
+        log."""
         run = len(self.done)
         log = self.where / f"{run}.jsonl"
         seconds = LONGER * min((it.seconds for it in self.done if not it.lost), default=0)
@@ -291,7 +303,7 @@ async def _carry_out(
 
 
 async def _limit(processes: Processes, seconds: float, log: Path) -> None:
-    """End a live run that goes on for longer than these seconds: it hangs."""
+    """End a live run, whose log is `log`, with an error after these seconds: it hangs."""
     await asyncio.sleep(seconds)
     accepted = "one that ends, on a machine with less other work"
     processes.failed(InputError(str(log), "", "the run does not end", accepted))

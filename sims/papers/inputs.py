@@ -88,9 +88,9 @@ class SpotPlatform:
     def lives(self, trial: int, least: int, ticks: int) -> list[Availability]:
         """Return the availability of each instance in trial number `trial`, as a scenario has it.
 
-        A trial begins at a random time at which at least `least` instances are UP. Each trace then
-        has its `ticks` ticks from that time on, which repeat for ever; chains begin in a random
-        state and need no `ticks`. Raises InputError where DRAWS times are drawn in vain.
+        A trial begins at a random tick at which at least `least` instances are UP. Of each trace
+        the scenario has the `ticks` ticks from there on, which repeat for ever; chains begin in a
+        random state and need no `ticks`. Raises InputError where DRAWS ticks are drawn in vain.
         """
         rng = stream(trial, f"spot/{self.name}")
         for _ in range(DRAWS):

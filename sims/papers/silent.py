@@ -129,10 +129,10 @@ def days(results: Results) -> list[Value]:
 
 
 def gains(results: Results) -> list[Value]:
-    """Return the values of `rigid_ratios`, and by how many per cent filling shelves (SHELFFILL)
+    """Return the values of `rigid_ratios`, and by how many per cent filling shelves (R-SHELFFILL)
     lowers the mean ratio of R-SHELF-B and of R-SHELF-NB.
 
-    A gain is the mean over the platforms of figure 5 without that of LEFT_OUT processors (rigid21,
+    A gain is the mean over the sizes of the platform in figure 4b but LEFT_OUT processors (rigid21,
     section 5.2).
     """
     found = rigid_ratios(results)

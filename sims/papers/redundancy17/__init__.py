@@ -101,7 +101,7 @@ def study(results: Results) -> list[Value]:
 
 
 def bounds(results: Results) -> list[Value]:
-    """Return the total flowtime over a lower bound on that of an optimal schedule (OPT), and the
+    """Return the mean flowtime over a lower bound on that of an optimal schedule (OPT), and the
     constant of Theorem 1 for each point at which the theorem holds."""
 
     def row(run: Seen) -> Columns:

@@ -56,10 +56,11 @@ ENROLLED = "policy.parameters.workers"
 
 
 def enrolment(results: Results) -> list[Value]:
-    """Return the mean makespans in slots, and for each platform the number of workers that is worth
-    enrolling: the smallest whose mean makespan is within 5 % of the best.
+    """Return the mean makespans in slots, and for each number of channels and time of a data
+    transfer the number of workers that is worth enrolling: the smallest whose mean makespan is
+    within 5 % of the best.
 
-    Only numbers of workers for which every replication has completed count.
+    Only settings of which every replication has completed count.
     """
     found = [it for it in means(results) if it.ours.size == results.campaign.replications]
     curves: dict[Place, dict[int, float]] = {}

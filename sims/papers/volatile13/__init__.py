@@ -60,8 +60,8 @@ def table(results: Results) -> list[Value]:
 
 
 def figure2(results: Results) -> Iterator[Value]:
-    """Yield the score %diff of each heuristic but IE for each number of tasks m and fastest time of
-    a task w_min."""
+    """Yield the score %diff of each heuristic but IE for each w_min, the number of slots of a task
+    on the fastest worker, over all numbers of channels."""
     places = defaultdict[Place, list[Makespans]](list)
     for place, made in runs(results).items():
         places[without(place, "number", "channels")].append(made)
