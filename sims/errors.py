@@ -54,8 +54,8 @@ class InputError(Exception):
 
 
 def unfit(key: str, problem: str, accepted: str = "") -> InputError:
-    """Return the InputError of a check of a scenario, which does not know the scenario's file;
-    `naming` adds the file."""
+    """Return the InputError of a check of a scenario, which does not know the scenario's file: its
+    source is `scenario`, and `naming` puts the file in its place."""
     return InputError("scenario", key, problem, accepted)
 
 
@@ -94,8 +94,10 @@ def note(line: object) -> None:
 
 @contextmanager
 def naming(file: Path | str) -> Iterator[None]:
-    """Name `file` in the errors of a scenario's own checks, and of pictures of a log, which do not
-    know their file."""
+    """Return a context in which an InputError whose source is `scenario` gets `file` as its source.
+
+    Checks of a scenario, and pictures of a log, do not know their file.
+    """
     try:
         yield
     except InputError as error:

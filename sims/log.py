@@ -113,10 +113,12 @@ class LogFile:
 
     @contextmanager
     def skimmed(self) -> Iterator[None]:
-        """Make readers that decode only some lines report the first wrong line of the log.
+        """Return a context in which readers that decode only some lines report the first wrong line
+        of the log.
 
-        Without this, a missing line shows in the number of the next line that is decoded, perhaps a
-        million lines later.
+        When they meet an error, the whole log is read again from its beginning. Without this, a
+        missing line shows in the number of the next line that is decoded, perhaps a million lines
+        later.
         """
         try:
             yield
@@ -211,7 +213,7 @@ def decode(line: dict[str, Any], whole: bool = False) -> Record:
     """Return the record that a parsed line holds.
 
     Under `whole` the line needs all its fields, also those that have a default, and no others.
-    Raises Misfit.
+    Raises Misfit for a line that is no record.
     """
     try:
         reader = _reader(line["event"], whole)

@@ -88,10 +88,12 @@ def run_script(run: Callable[..., None], program: str, words: Sequence[str] | No
 
 
 def guarded(body: Callable[[], int]) -> int:
-    """Run `body` and return the exit code, and print one line on stderr where it is not 0.
+    """Run `body` and return the exit code that it returns; where it raises an error, print one line
+    on stderr and return the code of that error.
 
-    The code is 2 for a user's mistake, 1 for a run that failed, 3 for an audit that itself failed
-    and 130 for Ctrl-C; a reader who closes the pipe is no error.
+    The code is 2 for a user's mistake, 1 for a run that failed, 3 for an audit that itself failed,
+    and 128 and the signal's number for a signal (130 for Ctrl-C). A reader who closes the pipe is
+    no error: the code is 0. Unexpected errors are raised.
     """
     try:
         return body()
@@ -114,9 +116,11 @@ def guarded(body: Callable[[], int]) -> int:
 
 
 def _failed(error: Exception) -> int:
-    """Print why a run ended early, and return the exit code.
+    """Print why a run ended early, and return the exit code: 1 if the runtime raised the error,
+    else 2.
 
-    Errors of a user's policy count as mistakes of the input. Unexpected errors are raised again.
+    Errors of a user's policy, and files and resources that the system refuses, count as mistakes of
+    the input. Unexpected errors are raised again.
     """
     from actors.decisions import BadDecision
     from actors.runtime import RuntimeFault

@@ -87,8 +87,8 @@ def code() -> str:
 def kit_of(strings: Iterable[str], folder: Path) -> Kit:
     """Return the kit of all files and modules that the values of scenarios name.
 
-    `strings` are these values: a path of an existing file or folder below `folder` names data, and
-    `package.module:Name` names a module, which is sought in `folder` and in the one of
+    `strings` are these values: a path of an existing file or folder, relative to `folder`, names
+    data, and `package.module:Name` names a module, which is sought in `folder` and in the one of
     `--policies`. Other strings are left out.
     """
     known = sorted(set(strings))

@@ -93,13 +93,15 @@ def run(
     hazard: FaultLaw | None = None,
     service: ServiceOrder | None = None,
 ) -> Result:
-    """Simulate `source` to its end, or `until` a time in its unit.
+    """Simulate `source` to its end, or `until` a time in its unit, and return the result.
 
-    The run's events go to `log`, or are kept in memory, or (with `keep=False`) are not kept, so
-    that only the run's numbers are known. Files that the scenario names are looked for in `folder`:
-    by default that of the file, or the current one. `policy`, `order` and `allocation` replace what
-    `[policy]` names, `hazard` replaces `[faults]`, and `service` replaces `master.order`. The
-    function also works where an event loop is running, as in a notebook.
+    `changes` maps dotted keys to the values that they get, and `seed` replaces the scenario's. The
+    run's events, with `debug` also those for debugging, go to `log`, or are kept in memory, or
+    (with `keep=False`) are not kept, so that only the run's numbers are known. Files that the
+    scenario names are looked for in `folder`: by default that of the file, or the current one.
+    `policy`, `order` and `allocation` replace what `[policy]` names, `hazard` replaces `[faults]`,
+    and `service` replaces `master.order`. The function also works where an event loop is running,
+    as in a notebook.
 
     Raises InputError where the scenario cannot be run, BadDecision for a policy's invalid answer,
     and what the runtime raises (ActorFailed, Deadlock); TypeError, naming the argument, for an

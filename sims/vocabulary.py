@@ -233,7 +233,10 @@ def _value(hint: Any) -> Json:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Print the vocabulary, or write it into a file; return the exit code."""
+    """Print the vocabulary, or write it into the file that `words` names; return the exit code.
+
+    `words` are the words of the command line, by default those that this process was started with.
+    """
     return run_script(_write, "python -m sims.vocabulary", words)
 
 

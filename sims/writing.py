@@ -24,7 +24,8 @@ from sims.readers.files import CHUNK, zstandard
 
 @contextmanager
 def refusing(path: Path) -> Iterator[None]:
-    """Turn an error in writing `path` into one InputError that names the path.
+    """Return a context in which an OSError becomes an InputError that says that `path` cannot be
+    written.
 
     BrokenPipeError stays: a reader who closes a pipe early is no mistake of the user's.
     """

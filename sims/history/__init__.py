@@ -110,12 +110,15 @@ class History(Runs):
         """Have the history call `handler(record, event)` with each event of class `kind`, once the
         state includes the event.
 
-        The events that a `Compound` stands for do not reach the handler.
+        The events that a `Compound`, one line for many events, stands for do not reach the handler.
         """
         self._on[kind].append(handler)
 
     def apply(self, record: Record) -> None:
-        """Bring the state up to date with the next record of the log, and notify listeners."""
+        """Bring the state up to date with the next record of the log, and notify listeners.
+
+        Raises LookupError where the record contradicts earlier ones.
+        """
         if record.t > self.now:
             self._report_gone(self.now)
             self._notify.time_passed(record.t)

@@ -296,7 +296,7 @@ class Runs(Workers):
         self._let_go(self._run_of(event), record)
 
     def _let_go(self, run: Run, record: Record) -> None:
-        """Remove a run that is over and has no successor on its workers, which are free from now
+        """Remove a run that is over and whose workers its job does not keep; they are free from now
         on."""
         del self._runs[run.key]
         run.job.left = record.t, run.processors, run.number, run.holding
@@ -429,8 +429,8 @@ class Runs(Workers):
         """Move the members of replicas that drop out from the run's members to the workers that it
         holds aside.
 
-        Those that are aside already stay there: a fault has ended the pause after which they would
-        have rejoined. If the member that hangs is among those that drop out, the run hangs no
+        Those that are aside already, because a pause after which they would have rejoined is broken
+        off, stay there. If the member that hangs is among those that drop out, the run hangs no
         longer.
         """
         run, gone = self._run_of(event), event.processors

@@ -220,8 +220,8 @@ class Workers:
                 self._note_aside(run, worker)
 
     def _note(self, run: Run, worker: int, record: Record) -> None:
-        """Record what a member's state, message or speed means to its run, whether it is away or
-        otherwise unable to compute, and notify listeners."""
+        """Record whether a member of a run is not UP (`run.away`), and whether it is not UP, has a
+        message under way or has speed 0 (`run.apart`); notify listeners."""
         (run.away.add if self._is_away(worker) else run.away.discard)(worker)
         if worker in self.workers or worker in self._stalled:
             run.apart[worker] = None

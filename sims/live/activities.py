@@ -211,8 +211,11 @@ class Activities:
         self.carrier.aside(self._call_each(workers, "forget", run, names))
 
     async def _source(self, context: RunContext) -> str:
-        """Return the name under which members know the states that a checkpoint saves: the run's,
-        or that of the frozen ones."""
+        """Return the name under which members know the states that a checkpoint saves.
+
+        That is the name of the run, or, where the run computes on meanwhile, the name of the copy
+        that members made of their states as the checkpoint began.
+        """
         if context.freezing is None:
             return context.name
         await _finished(context.freezing)

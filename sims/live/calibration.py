@@ -292,7 +292,7 @@ def drawn(costs: Costs, number: int) -> dict[str, float]:
 
 
 def lines(costs: Costs, scale: float) -> Iterator[str]:
-    """Yield a line for each cost, in seconds."""
+    """Yield a line for each cost, in seconds; `scale` is the seconds of a time unit."""
     for key, (mean, error) in costs.items():
         yield f"  {key:<11} {mean * scale:.4g} s (standard error {error * scale:.2g})"
 

@@ -44,8 +44,12 @@ GLANCE = 1.0
 
 @define(eq=False)
 class Measured:
-    """Record of the real work behind one timer entry, from its beginning until its target learns
-    that it is complete. It is the message that tells the carrier so."""
+    """The real work behind one timer entry, from its beginning until the entry's target learns that
+    it is complete.
+
+    Where work takes the time that it takes, this record is also the message by which the carrier
+    learns of its end.
+    """
 
     target: Receiver = field(repr=False)
     message: object
@@ -65,8 +69,9 @@ class LiveError(Exception):
 
 @define(eq=False)
 class Carrier:
-    """Has real processes do the work that timers of a simulation stand for, and returns each timer
-    entry once its work is complete; tells workers what their processes do unasked.
+    """Has real processes do the work that timer entries of a simulation stand for, and returns each
+    entry once its work is complete. It also lets the simulation's workers know when their processes
+    die, or are told to end, by no command of the simulation.
 
     It is the outside of the run's clock (`actors.runtime.wall.Outside`), and the live side of
     `sims.world.run` (`sims.world.Live`).
@@ -125,8 +130,8 @@ class Carrier:
         """Let the simulation's workers know of deaths of their real processes, and of notices of
         them (SIGTERM), from now on.
 
-        It is the function `begins` of `sims.world.run`, called when all actors exist; both
-        arguments are left out.
+        It is the function `begins` of `sims.world.run`, called when all actors exist; it uses
+        neither of its arguments.
         """
         scheduler = self.system.actors[SCHEDULER]
         assert isinstance(scheduler, Scheduler)

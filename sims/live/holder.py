@@ -191,10 +191,10 @@ class Holder:
         """Advance the chains of a run to `target` steps, spread over `seconds`, and return their
         states, or their numbers of steps only unless `whole`.
 
-        `order` is the number of this instruction: it is left out if the process has got a later one
-        for the run, which also ends it early. Chains of which the run has no state here begin from
-        the data `label`. Raises AssertionError if the process lacks `program`, the label of the
-        run's program (empty: it needs none).
+        Instructions for a run are numbered: `order` is this one's number, one with a larger number
+        ends it early, and nothing is computed if such a one has come before. Chains of which the
+        run has no state here begin from the data `label`. Raises AssertionError if the process
+        lacks `program`, the label of the run's program (empty: it needs none).
         """
         if program and program not in self._states:
             raise AssertionError(f"{run} computes without its program")

@@ -81,9 +81,10 @@ def predict(
 
 
 def simulate(variant: str, scenario: Scenario, folder: Path, draw: int = 0) -> Outcome:
-    """Simulate a scenario under the conditions of a live run; return its outcome.
+    """Simulate the scenario of a variant, and return the run's outcome under the variant's name.
 
-    `draw` is the number of the draw from which the scenario's costs come; 0: they are the means.
+    `folder` has the scenario's files. `draw` is the number of the draw from which the scenario's
+    costs come; 0: they are the means.
     """
     records: list[Record] = []
     run(scenario, [records.append], folder)

@@ -67,8 +67,8 @@ def by_index(job: BatchJob, processors: int, time: float, platform: int, draw: D
 
 
 def day(number: int, log: str = "") -> dict[str, Any]:
-    """Return the scenario of day `number` of a log: the jobs submitted on it, as one set (rigid21,
-    Table 1)."""
+    """Return the scenario of day `number`, counted from 0 over the days with submissions, of the
+    log at the path `log`: the jobs submitted on it, as one set (rigid21, Table 1)."""
     days, processors = _days(log)
     own = {
         "name": "rigid21-table1",
@@ -81,10 +81,11 @@ def day(number: int, log: str = "") -> dict[str, Any]:
 
 @cache
 def _days(log: str) -> tuple[list[list[dict[str, Any]]], int]:
-    """Return the jobs of each day with a submission, counted from the log's first one, and the
-    log's number of processors.
+    """Return the jobs of each day with a submission, as entries of a scenario, and the log's number
+    of processors.
 
-    Raises InputError where the log does not state it.
+    Days are counted from the log's start, and jobs that need more processors than there are are
+    left out. Raises InputError where the log does not state its number of processors.
     """
     found = log_of(log)
     processors = found.machine
@@ -122,8 +123,8 @@ def rigid_ratios(results: Results) -> list[Value]:
 
 
 def days(results: Results) -> list[Value]:
-    """Return the ratios of makespans to the lower bound L(f) for the days of a log, beside those of
-    Mira."""
+    """Return, for each policy, the mean, the standard deviation and the largest of the ratios of
+    makespans to the lower bound L(f) for the days of a log (rigid21, Table 1, for Mira)."""
     others = {"standard deviation": spread, "maximum": largest}
     return list(_over_bounds(results, "mean (Mira's)", others))
 

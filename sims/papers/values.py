@@ -35,7 +35,7 @@ source's formula, evaluated for our parameters; a parameter of ours was fitted o
 
 @frozen
 class Value:
-    """A value of a table or figure."""
+    """A value of a table or figure: our estimate, and the paper's beside it if there is one."""
 
     place: Place
     """Place in the table, or on the picture's axes."""
@@ -179,7 +179,8 @@ Columns = Mapping[str, float]
 def gathered(
     results: Results, row: Callable[[Seen], Columns], *over: str
 ) -> dict[tuple[Place, str], dict[str, list[float]]]:
-    """Return the values of each quantity over the runs that have completed, by place and variant.
+    """Return, for each pair of a place and a variant, the values of each quantity over the runs
+    that have completed, by the quantity's name.
 
     `row` computes a run's quantities. Places lack the axes in `over`, over which values are
     gathered.

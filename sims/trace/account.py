@@ -36,8 +36,9 @@ class Part(enum.Enum):
     """A use of a job's time between its submission and its completion; exactly one applies at any
     time.
 
-    A name that the ledger has too means the same here, applied to the job as a whole: the first
-    state that fits any of its members decides.
+    A name that the ledger has too means the same here, applied to the job as a whole. Where the
+    members of a run that stands still differ, the worst of their states decides: DOWN before
+    RECLAIMED before UP.
     """
 
     PENDING = "pending"

@@ -173,8 +173,12 @@ class Instant:
 
     @property
     def waiting(self) -> list[dict[str, Any]]:
-        """Waiting jobs in the queue's order, as rows of data; None where the log does not say a
-        value."""
+        """Waiting jobs in the queue's order, each as a row with the keys job, processors, estimate,
+        since, promised and starts.
+
+        A value is None where the log does not say it; the number of processors is known once the
+        job starts.
+        """
         rank = Ranking.of(self.started).rank
         pairs = [(job, self.look.starts.get(job.name)) for job in self.look.waiting]
         return [

@@ -22,7 +22,8 @@ NAMED = 3
 
 @frozen
 class Broken:
-    """A start that a reservation promised for a time at which the job did not start."""
+    """A promise that was not kept: a reservation promised the job's start for the time `t`, and the
+    job did not start then."""
 
     t: float
     """Time at which the start was due."""

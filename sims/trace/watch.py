@@ -100,8 +100,11 @@ class Waits(Listener):
     # --- from wait to wait --------------------------------------------------------------------
 
     def _turn(self, me: Job | None, now: float) -> None:
-        """End the present wait if the job holds workers now, or begin one if it holds none any
-        more."""
+        """End the present wait if the job holds workers now or has left the system, or begin one if
+        it is in the system and holds none.
+
+        `me` is the job, or None where it is not in the system.
+        """
         before, self._open = self._open, None
         if before is not None:
             if now == before.since:
@@ -155,10 +158,11 @@ class Waits(Listener):
             self._unsettled.append(look)
 
     def _decides(self, record: Record, wait: Wait) -> bool:
-        """Return whether the event is the scheduler's decision, before which the free workers are
-        counted.
+        """Return whether the record is one of a decision of the scheduler, before which free
+        workers are counted.
 
-        If the job starts at the very instant at which it began to wait, that is no wait.
+        A start of the job itself at the instant at which its wait began does not count: that is no
+        wait.
         """
         event = record.event
         mine = isinstance(event, RunStarted) and event.job == self.job

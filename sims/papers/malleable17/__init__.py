@@ -89,7 +89,8 @@ def figure(results: Results) -> list[Value]:
 
 
 def figure10(results: Results) -> list[Value]:
-    """Return the values of `figure`, and the mean gains over all parts that the paper states."""
+    """Return the values of `figure`, and the mean gains over all parts of the figure for the two
+    heuristics for which the paper states them."""
     found = figure(results)
     stated = ("IteratedGreedy", "ShortestApplicationsFirst-EndLocal")
     return found + [_gain(found, (), who) for who in stated]
@@ -164,10 +165,11 @@ Courses = dict[str, list[CoursePoint]]
 
 
 def courses(seed: int = 1, mtbf_years: float = 50.0, **setting: Any) -> Courses:
-    """Simulate each policy on the same pack and faults; return, for each, the points that `Course`
-    records.
+    """Simulate each of `POLICIES` on the same pack and faults; return, for each, the points that
+    `Course` records.
 
-    The paper's setting is n = 100, p = 1000 and an MTBF of 50 years.
+    `setting` are further arguments of `pack`. The paper's setting is n = 100, p = 1000 and an MTBF
+    of 50 years.
     """
     found = {}
     for name in POLICIES:
@@ -188,7 +190,11 @@ def figure11() -> Iterator[Value]:
 
 
 def pictures(folder: Path, found: Courses | None = None) -> Iterator[Path]:
-    """Draw the paper's two pictures over time in `folder`, and yield their paths."""
+    """Draw the two pictures of malleable17, figure 11, in `folder`, and yield their paths: expected
+    makespan and spread of sizes over time.
+
+    `found` has the points to draw; None: they are simulated in the paper's setting.
+    """
     found = found or courses()
     for what, label in PICTURES.items():
         figure = blank_figure(9, 5.6)

@@ -184,8 +184,8 @@ def training(period: float, cost: float, recovery: float) -> dict[str, Any]:
 
 
 def left(results: Results) -> list[Value]:
-    """Return the effective training time ratio, and its exact expectation under exponential
-    failures."""
+    """Return the effective training time ratio of Llama 3 405B's training, and its exact
+    expectation under exponential failures."""
     seen = base("published/llama-interruptions")
     mtbf = seen["days"] * DAY / sum(seen["causes"].values())
 

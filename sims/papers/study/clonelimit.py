@@ -39,8 +39,12 @@ that DOWN or RECLAIMED ends in a second."""
 
 
 def period(channels: int, image: float, aware: bool) -> float:
-    """Return Young's period, the work between two images, in seconds. With `aware` the cost of a
-    checkpoint is that of the images of all busy workers on the link, else that of one image."""
+    """Return Young's period, the work between two images of a job, in seconds, where an image takes
+    `image` seconds on a channel.
+
+    The cost of a checkpoint is that of one image, or, under `aware`, the time in which the channels
+    carry the images of all busy workers.
+    """
     mtbf = 2 / (1 - STAY)  # from one time DOWN to the next, while UP
     busy = max(1, LOAD * WORKERS / channels) if aware else 1
     return young_work(mtbf / PROCESSORS, image * busy)
