@@ -57,8 +57,11 @@ class Lineage:
 
 @define(eq=False)
 class RunContext:
-    """One run of a job in real processes: the chains of steps that each process computes, and where
-    their states are."""
+    """One run of a job in real processes, and where its states are.
+
+    A job's work consists of chains: sequences of computing steps, each of which begins from the
+    state that the one before has left. The run's processes divide the chains among themselves.
+    """
 
     run: Run
     name: str
@@ -111,9 +114,9 @@ class Activities:
     it, so that a halt which overtakes its instruction still wins."""
 
     async def compute(self, context: RunContext, part: float, due: float) -> None:
-        """Have the members' processes compute up to the fraction `part` of the run's work, from 0
-        to 1, by the time `due` of the simulation's clock, and return once all of them have
-        answered.
+        """Have the members' processes compute their chains of steps up to the fraction `part` of
+        the run's work, from 0 to 1, by the time `due` of the simulation's clock, and return once
+        all of them have answered.
 
         A run that continues from a checkpoint in members' memory loads it first. A cancelled call
         halts the processes.
@@ -146,8 +149,8 @@ class Activities:
         context.latest.update(await self.processes.call(worker, "halt", context.name, order))
 
     async def _missing_states(self, context: RunContext, worker: int) -> States:
-        """Return the states, at the beginning of the run, of those chains that this member has to
-        compute and whose state its process has not received."""
+        """Return the states at the beginning of the run of those chains (sequences of computing
+        steps) that this member has to compute and of which its process has received none."""
         await self.processes.present(worker)
         origin, held = context.origin, self.holds(worker, context.name)
         if origin is None and not held:
@@ -158,10 +161,11 @@ class Activities:
         return {chain: states[chain] for chain in context.shares[worker] if chain not in held}
 
     def holds(self, worker: int, label: str) -> set[int]:
-        """Return the set of chains of which this worker's present process holds something: their
-        data, if `label` names data, or their states, if it names a run.
+        """Return the numbers of the chains (sequences of computing steps) of which this worker's
+        present process holds something: their data, if `label` names data, or their states, if it
+        names a run.
 
-        Callers add the chains whose states they send to the set.
+        The set is the record itself: callers add the chains whose states they send.
         """
         return self.processes.seats[worker].held[label]
 
@@ -177,7 +181,8 @@ class Activities:
         held.update(states)
 
     async def snapshot(self, context: RunContext) -> States:
-        """Return the present states of all chains of a run.
+        """Return the present states of all chains of a run, that is, of its sequences of computing
+        steps.
 
         The process of a reclaimed worker is stopped and cannot answer: its chains are as they were
         when it stopped.
@@ -196,8 +201,11 @@ class Activities:
         await asyncio.gather(*(self._keep(lineage, source, it) for it in lineage.places))
 
     def _begin(self, context: RunContext) -> Lineage:
-        """Begin a checkpoint in members' memory: give it a name of its own; return the lineage that
-        keeps it."""
+        """Begin a checkpoint in members' memory, under a name of its own; return the run's lineage,
+        which records it.
+
+        What members keep of a checkpoint that was interrupted is dropped.
+        """
         lineage = context.lineage
         if lineage.taken != lineage.name:  # one that was interrupted
             self.drop(lineage.places, "", [lineage.taken])

@@ -104,11 +104,12 @@ async def survey(processes: Processes) -> tuple[float, list[str]]:
 
 
 def predictable(scenario: Scenario, own: bool) -> Scenario:
-    """Return the scenario as live processes carry it out.
+    """Return the scenario if its live runs can be predicted by measured costs.
 
-    `own`: whether all processes are on this machine. Raises InputError where a calibration does not
-    know the costs: with a pace, for other jobs than listed rigid ones, for periods by formula, and
-    where processes share a processor.
+    `own` says whether all processes are on this machine. Raises InputError where a cost is not
+    measured: with a fixed time for each step (`live.pace`), for other jobs than listed rigid ones
+    and iterative ones, for workers or messages that differ, for periods by formula, and where
+    processes share a processor; and for what `playable` refuses.
     """
     jobs, rules = scenario.job.jobs, scenario.protections.values()
     iterative = isinstance(scenario.job, IterativeSection)
@@ -238,11 +239,11 @@ class Lengths(Listener):
 def rehearse(
     scenario: Scenario, step: float, processes: Processes, folder: Path, log: Path
 ) -> Lengths:
-    """Carry out the scenario's rehearsal, its short form, with real processes; return the lengths
-    of its parts and messages.
+    """Carry out a short form of the scenario with real processes, to measure the lengths of its
+    parts and messages; return these lengths.
 
-    `step` is the seconds of a step, `folder` that of the scenario's files, and `log` the file for
-    the rehearsal's log.
+    `step` is the seconds of a computing step, `folder` that of the scenario's files, and `log` the
+    file for the log of this run.
     """
     short = rehearsed(scenario, step, max(processes.starts), folder)
     history = History()
@@ -262,8 +263,8 @@ units: (mean, standard error)."""
 
 
 def costs_of(lengths: Lengths) -> Costs:
-    """Return the mean cost of each part and message of a rehearsal, with its standard error, in
-    time units.
+    """Return the mean cost of each part and message that `rehearse` has measured, with its standard
+    error, in time units.
 
     Raises InputError where no run computed to the end of a part, so that the time of a step is not
     known.

@@ -117,7 +117,8 @@ class Carrier:
 
     @property
     def _patience(self) -> float:
-        """Seconds after which work with a pace is too late."""
+        """Seconds by which work may be late before the run ends with an error, where each step has
+        a fixed time (`live.pace`)."""
         return self.settings.patience or LATE
 
     def attach(self, system: System) -> None:
@@ -155,8 +156,11 @@ class Carrier:
         return (time.monotonic() - self._zero) / self.scale
 
     def seconds(self, until: float) -> float:
-        """Return the seconds of the wall clock from now until the run's time `until`, at least 0; 0
-        where the pace is free, as work then takes the time that it takes."""
+        """Return the seconds of the wall clock from now until the run's time `until`, at least 0.
+
+        Where steps have no fixed time (`live.pace` is `free`) the result is 0, as work then takes
+        the time that it takes.
+        """
         return 0.0 if self.free else max(0.0, (until - self.now()) * self.scale)
 
     def wait(self, until: float) -> Sequence[Arrival]:

@@ -35,7 +35,8 @@ DIES_WITH_PARENT = 1
 
 
 class Holder:
-    """The Dask actor in each worker's process, which computes and keeps states of chains.
+    """The Dask actor in each worker's process, which computes chains (sequences of steps, each from
+    the state that the one before has left) and keeps their states.
 
     All methods are coroutines, so that they share the process's one thread: a method that waits
     lets a later halt through.
@@ -108,7 +109,7 @@ class Holder:
         """Receive a chunk of a message."""
 
     async def send(self, size: int) -> bytes:
-        """Return `size` bytes, a chunk of an image that is sent to the master."""
+        """Return `size` bytes, a part of a checkpoint that is sent to the master."""
         return bytes(size)
 
     # --- states -------------------------------------------------------------------------------
@@ -131,8 +132,11 @@ class Holder:
         self._kept.setdefault(name, {}).update(states)
 
     async def kept(self, name: str, chains: Sequence[int]) -> States:
-        """Return the states of these chains that are kept under this name. Raises KeyError unless
-        all are."""
+        """Return the states of these chains, by their numbers, from those that are kept under this
+        name.
+
+        Raises KeyError unless all of them are.
+        """
         return {chain: self._kept[name][chain] for chain in chains}
 
     async def share(self, source: str, name: str, others: Sequence[Peer]) -> bool:
@@ -309,8 +313,8 @@ def _following(results: States) -> States:
 
 @define(eq=False)
 class Work:
-    """The work of one job: its number of chains of steps, the states from which they begin, and
-    those that they have reached."""
+    """The work of one job: `chains` sequences of steps, each of which begins from the state that
+    the one before has left, where they begin, and what the last completed run has reached."""
 
     job: str
     chains: int

@@ -60,7 +60,8 @@ def refuse(wrong: bool, key: str, problem: str, accepted: str) -> None:
 
 
 def playable(scenario: Scenario) -> Scenario:
-    """Return the scenario. Raises InputError for features that only a simulation has."""
+    """Return the scenario if real processes can carry it out; raise InputError, naming the key, for
+    features that only a simulation has."""
     simulated = {
         "policy.name": scenario.decider in (DeciderKind.PACK, DeciderKind.COPIES),
         "job.startup": bool(scenario.job.startup or scenario.job.selecting)
@@ -96,9 +97,12 @@ def playable(scenario: Scenario) -> Scenario:
 
 
 def downtime_of(scenario: Scenario, start: float) -> float:
-    """Return the time units for which a worker is DOWN whose process dies unasked: as long as after
-    the scenario's own failures; without any, until a fresh process is there, after `start`
-    seconds."""
+    """Return the time units for which a worker is DOWN when its process dies by no command of the
+    simulation.
+
+    It is the longest mean downtime of the scenario's faults; where that is 0 or there are none, it
+    is the time that a fresh process takes to start, `start` seconds.
+    """
     own = max((law.mean_downtime for law in scenario.faults.laws), default=0.0)
     return own or start / scenario.live.scale
 

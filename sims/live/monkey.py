@@ -109,7 +109,11 @@ class Trial:
 
 @define(eq=False)
 class Cluster:
-    """A scheduler and workers with Nannies, each started by the command that Dask's users call."""
+    """A scheduler and workers of Dask, each started by the command that Dask's users call.
+
+    Each worker's process has a Nanny: the process that starts it, and starts another one when it
+    dies.
+    """
 
     folder: Path
     settings: str
@@ -123,8 +127,10 @@ class Cluster:
         return self.folder / "cluster.json"
 
     def start(self, size: int) -> None:
-        """Start the scheduler and `size` workers. Raises InputError where the first does not
-        come."""
+        """Start the scheduler and `size` workers.
+
+        Raises InputError where the scheduler does not start within JOINING seconds.
+        """
         self._start("scheduler", "--port", "0", "--no-show")
         begun = time.monotonic()
         while not self.file.exists():
@@ -148,7 +154,8 @@ class Cluster:
             self.processes.append(psutil.Popen(command, cwd=self.folder, env=env, **quiet))
 
     def kill_nanny(self, seat: Seat) -> None:
-        """Kill the Nanny of a worker's process, and start another worker."""
+        """Kill the Nanny of the worker in `seat`, the process that would restart it, and start
+        another worker."""
         parent = psutil.Process(seat.process).ppid()
         (nanny,) = (it for it in self.processes[1:] if it.pid == parent)
         nanny.kill()

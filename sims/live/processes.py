@@ -60,7 +60,7 @@ class Gone(Exception):
 
 @define(eq=False)
 class Seat:
-    """The place of one worker's process, which a fresh process takes after each death."""
+    """The place of one worker's process: a fresh process takes it after each death."""
 
     number: int
     identity: str
@@ -318,8 +318,8 @@ class Processes:
         answers.
 
         Raises InputError, and kills the process, when an answer takes longer than `patience`, or by
-        default than SILENT seconds and TIMES the longest answer so far. A note warns at half of
-        that time.
+        default than the larger of SILENT seconds and TIMES times the longest answer so far. A note
+        on stderr warns at half of that time.
         """
         problem = f"{job}: worker {number} has not answered for"
         BUSY.set(None)  # the process answers while it is busy with the work itself
@@ -414,8 +414,12 @@ class Processes:
 
 
 def _settled(cluster: Any) -> dict[str, str]:
-    """Map each Nanny's address to its worker's, for the workers of a local cluster that their
-    Nannies know as started: a process that dies earlier is not replaced."""
+    """Map the address of each Nanny (Dask's process that restarts a worker's) of a local cluster to
+    the address of its worker.
+
+    Only workers that their Nanny knows as started are in the result: one that dies earlier is not
+    replaced.
+    """
     known = {it.address for it in cluster.scheduler.workers.values()}
     nannies = (it for it in cluster.workers.values() if it.worker_address in known)
     return {it.address: it.worker_address for it in nannies if it.process.status.name == "running"}

@@ -84,8 +84,8 @@ def _days(log: str) -> tuple[list[list[dict[str, Any]]], int]:
     """Return the jobs of each day with a submission, as entries of a scenario, and the log's number
     of processors.
 
-    Days are counted from the log's start, and jobs that need more processors than there are are
-    left out. Raises InputError where the log does not state its number of processors.
+    Days are counted from the log's start. Jobs that need more processors than the log's machine has
+    are left out. Raises InputError where the log does not state its number of processors.
     """
     found = log_of(log)
     processors = found.machine

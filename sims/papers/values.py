@@ -35,7 +35,8 @@ source's formula, evaluated for our parameters; a parameter of ours was fitted o
 
 @frozen
 class Value:
-    """A value of a table or figure: our estimate, and the paper's beside it if there is one."""
+    """A value of a table or figure: our estimate of a quantity (`what`) under a policy (`who`), at
+    one setting of what varies (`place`), and the paper's value if there is one."""
 
     place: Place
     """Place in the table, or on the picture's axes."""
@@ -88,13 +89,13 @@ Statistic = Callable[[Sequence[float]], Estimate]
 
 
 def exactly(value: float) -> Estimate:
-    """Return the estimate of a value that is computed, not drawn, and has an interval of width
-    0."""
+    """Return a value that is computed, not drawn, as an estimate whose interval has width 0."""
     return Estimate(value, value, value, 1)
 
 
 def drawn(value: float) -> Estimate:
-    """Return the estimate of a value that has no interval, such as a maximum."""
+    """Return a value of which no interval is known, such as a maximum, as an estimate whose
+    interval is unbounded."""
     return Estimate(value, -inf, inf, 1)
 
 
@@ -127,8 +128,8 @@ complete."""
 
 
 def runs(results: Results, cut_off: bool = False) -> Runs:
-    """Return, for each place and variant, the campaign's first measure in each finished run, in
-    order of replication.
+    """Return, for each place (setting of the campaign's axes) and variant, the campaign's first
+    measure in each finished run, in order of replication.
 
     It is None for a run that did not complete; under `cut_off`, runs that were cut off have their
     values too.
@@ -154,7 +155,8 @@ def known(values: Iterable[float | None]) -> list[float]:
 
 @frozen
 class Seen:
-    """A run that has completed."""
+    """A completed run of a campaign: its case (place and variant), the number of its replication,
+    and its measures."""
 
     case: Case
     replication: int
@@ -179,8 +181,8 @@ Columns = Mapping[str, float]
 def gathered(
     results: Results, row: Callable[[Seen], Columns], *over: str
 ) -> dict[tuple[Place, str], dict[str, list[float]]]:
-    """Return, for each pair of a place and a variant, the values of each quantity over the runs
-    that have completed, by the quantity's name.
+    """Return, for each pair of a place (setting of the campaign's axes) and a variant, the values
+    of each quantity over the runs that have completed, by the quantity's name.
 
     `row` computes a run's quantities. Places lack the axes in `over`, over which values are
     gathered.
@@ -201,11 +203,11 @@ def observed(
     statistics: Mapping[str, Statistic],
     *over: str,
 ) -> list[Value]:
-    """Return the mean of each quantity over the runs that have completed, by place and variant; for
-    a quantity in `statistics`, that statistic instead.
+    """Return the mean of each quantity over the runs that have completed, for each place (setting
+    of the campaign's axes) and variant; for a quantity in `statistics`, that statistic instead.
 
-    `row` computes a run's quantities. Places lack the axes in `over`, over which values are
-    gathered.
+    `row` computes a run's quantities. Places lack the axes in `over`: values are gathered over
+    these.
     """
     return [
         Value(*at, what, statistics.get(what, estimated)(values))

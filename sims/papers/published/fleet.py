@@ -103,7 +103,8 @@ class Selections:
 
 
 def selections(found: Selections) -> float:
-    """Return the number of times that workers were chosen anew, without the first."""
+    """Return the number of times that workers were chosen anew for a run, without the choice for
+    the first run."""
     return float(found.count - 1)
 
 

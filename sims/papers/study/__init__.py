@@ -31,8 +31,8 @@ def against(results: Results, reference: str, unprotected: str) -> Iterator[Valu
     """Yield, for each place and variant but `reference`, the mean flowtime over that of
     `reference`, paired by seed, and the number of runs that were cut off.
 
-    The variant `unprotected` sends no images, so that it has one value for all sizes of an image
-    (the axis `image`).
+    The variant `unprotected` sends no images (checkpoints at the master), so that it has one value
+    for all their sizes (the axis `image`).
     """
     finished, shown = results.finished(), set()
     ends = Counter((case.point, case.variant, it.end) for (case, _), it in finished)

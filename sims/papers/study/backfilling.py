@@ -107,14 +107,21 @@ def asked(job: LoggedJob) -> float:
 
 
 def unstarted_wfp3(job: LoggedJob) -> float:
-    """Return RLScheduler's score of a job by WFP3, with a wait of -1 - s for the submission time s,
-    as its code has it."""
+    """Return RLScheduler's score of a job by WFP3, (w/r)^3 n with the requested time r and n
+    processors; the largest is first.
+
+    Its code computes the wait w of a job submitted at s as -1 - s.
+    """
     return wfp3(-1 - job.submitted, asked(job), job.processors)
 
 
 def unstarted_unicep(job: LoggedJob) -> float:
-    """Return RLScheduler's score of a job by UNICEP, with a wait of -1 - s for the submission time
-    s; its log2 of one processor is 1e-15, not 1."""
+    """Return RLScheduler's score of a job by UNICEP, w / (r log2(n + 1e-15)) with the requested
+    time r and n processors; the largest is first.
+
+    Its code computes the wait w of a job submitted at s as -1 - s, and for one processor it divides
+    by nearly 0.
+    """
     return (-1 - job.submitted) / (asked(job) * log2(job.processors + 1e-15))
 
 
@@ -128,7 +135,8 @@ submissions from the log's first."""
 
 @frozen
 class Committed:
-    """RLScheduler's policy: the chosen job stays chosen until it starts."""
+    """RLScheduler's policy: the first job of the queue that does not fit is chosen, and stays first
+    until it starts, whichever jobs arrive meanwhile."""
 
     backfilling: bool = True
 

@@ -39,8 +39,8 @@ that DOWN or RECLAIMED ends in a second."""
 
 
 def period(channels: int, image: float, aware: bool) -> float:
-    """Return Young's period, the work between two images of a job, in seconds, where an image takes
-    `image` seconds on a channel.
+    """Return Young's period, the work between two images of a job (checkpoints at the master), in
+    seconds, where an image takes `image` seconds on one of `channels` channels.
 
     The cost of a checkpoint is that of one image, or, under `aware`, the time in which the channels
     carry the images of all busy workers.

@@ -48,7 +48,7 @@ def given(traces: str) -> dict[str, Any]:
 
 def protection(way: str, mtbf: float, image: float, tick: float) -> dict[str, Any]:
     """Return the settings of `[protection]` for one way to survive the loss of instances, such as
-    `images, Young`.
+    `images, Young`: images are checkpoints at the master.
 
     `mtbf`, of an instance, and `image`, the time of an image on a channel, are in ticks; a tick has
     `tick` minutes.
