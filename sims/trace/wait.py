@@ -87,8 +87,8 @@ class Wait:
         """Times before `possible` at which, before the scheduler's decisions, as many workers were
         free as the job got at last.
 
-        Not all of them stayed free until its start: other jobs got some. The instant at which the
-        job itself was preempted does not count.
+        Not all of them stayed free until its start: other jobs got some, or some went away. The
+        instant at which the job itself was preempted does not count.
         """
         return [it.t for it in self._missed]
 

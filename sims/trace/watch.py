@@ -236,9 +236,9 @@ class Waits(Listener):
         """Note that a reservation was made or dropped while the job waits.
 
         If the reservation is the job's own, it becomes a promise of the wait, with the runs that
-        ended early and the failures of this instant as its reasons. If it is another job's, its
-        start is kept; where the job's own reservation was dropped at this instant, the other job is
-        the one that got its place.
+        ended early and the failures of this instant as its reasons. If it is another job's, the
+        start that it promises is noted; where the job's own reservation was dropped at this
+        instant, that other job is the one that got its place.
         """
         wait, start = self._open, event.start if isinstance(event, ReservationMade) else None
         if wait is None:

@@ -180,8 +180,8 @@ def courses(seed: int = 1, mtbf_years: float = 50.0, **setting: Any) -> Courses:
 
 
 def figure11() -> Iterator[Value]:
-    """Yield, for each of `POLICIES`, the number of faults that ended a run, and the expected
-    makespan and the spread of sizes after the last of them."""
+    """Yield, for each of `POLICIES`, the number of faults that ended a run, and after the last such
+    fault the expected makespan and the spread of sizes."""
     for name, moments in courses().items():
         last = moments[-1]
         yield Value((), name, "faults that counted", exactly(len(moments)))
