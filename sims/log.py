@@ -35,7 +35,9 @@ class LogFile:
     """A log on disk, to iterate for its records.
 
     A last line that an interruption cut short is left out; `cut` is True once the end was reached.
-    Raises InputError for anything else that is not a log of a known version.
+    Raises InputError for anything else that is not a log of a known version; if `ordered` is false,
+    numbers, times and causes out of order pass, and a line that no log can hold is raised as
+    Misfit.
     """
 
     def __init__(self, path: Path, ordered: bool = True) -> None:
@@ -83,8 +85,9 @@ class LogFile:
     def decoded(self, number: int, line: bytes, after: float = -math.inf) -> Record | None:
         """Return the record of line `number` (from 1), or None for a last line that is cut.
 
-        `after` is the earliest accepted time. Raises InputError for a line that is no such record,
-        and for b"", which stands for line 1 of an empty log.
+        A record before the time `after` is refused. Raises InputError for a line that is no such
+        record, and for b"", which stands for line 1 of an empty log; with `ordered` false, Misfit
+        instead for a line after the first that no log can hold.
         """
         try:
             parsed = orjson.loads(line)

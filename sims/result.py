@@ -118,7 +118,8 @@ class Result:
         return frame(self.records(), chosen(Frame, what), library)
 
     def trace(self, job: str) -> Trace:
-        """Return the life of one job, to print.
+        """Return the life of one job, given by its name or, where names are J1, J2, ..., by its
+        number; printing it shows the text.
 
         Raises InputError where the run has no such job.
         """
@@ -147,10 +148,13 @@ class Result:
         path: str | Path | None = None,
         framing: Framing = WHOLE,
     ) -> Picture | Path:
-        """Draw the run to `path`, or return a picture that a notebook shows.
+        """Draw the run into the file `path` and return its path, or, where `path` is None, return a
+        picture that a notebook shows.
 
-        `what` alone may be the path of a Gantt chart, such as `run.png`; `framing` sets title,
-        window of time, unit and size. Raises InputError as `pictures.plot` does.
+        `what` names the picture: `gantt`, `jobs`, `ledger`, `bandwidth`, `queue` or `repairs`.
+        Alone, it may be the path of a Gantt chart instead, such as `run.png`. `framing` sets title,
+        window of time, unit and size. Raises InputError for another name or suffix, where
+        matplotlib is missing, and where the file cannot be written.
         """
         if path is None and isinstance(what, str | Path) and Path(what).suffix:
             which, path = What.GANTT, Path(what)
