@@ -8,8 +8,8 @@ from importlib import import_module
 
 
 def _find_ours(*packages: str) -> None:
-    """Let Python find Holdfast's packages where a user's file or folder of the same name comes
-    first.
+    """Let Python find Holdfast's packages of these names where a user's file or folder of the same
+    name comes first.
 
     A folder beside a notebook, say, may be called `actors`: the user's package stays as it is, and
     the modules of Holdfast's package are found as if they lay in it.

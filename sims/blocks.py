@@ -35,8 +35,13 @@ class Blocks:
     out."""
 
     def of(self, submitted: Floats) -> NDArray[np.intp]:
-        """Return the number of the block in which each job was submitted, from 0; -1 for a job of
-        the warm-up, or of the last block, which the log's end cuts short."""
+        """Return for each job the number of the block, from 0, in which it was submitted, or -1
+        where it is left out.
+
+        `submitted` has the jobs' submission times, in time units from the run's start. Left out are
+        the jobs of the warm-up and those of the block of the latest submission, which the log's end
+        cuts short.
+        """
         place = np.floor((submitted - self.warm_up) / self.length).astype(np.intp)
         # The block of the last submission counts as the log's last, since nobody knows how much of
         # it the log holds.
@@ -44,8 +49,11 @@ class Blocks:
         return np.where((place >= 0) & (place < last), place, -1)
 
     def text(self, submitted: Floats, unit: str) -> str:
-        """Return a text that says on which jobs an interval over these blocks rests, and for what
-        it speaks."""
+        """Return a text that says how many blocks and jobs an interval rests on, and that it says
+        nothing of other logs or machines.
+
+        `submitted` is that of `of`, and `unit` the word for a time unit.
+        """
         blocks = self.of(submitted)
         used, total = int((blocks >= 0).sum()), int(blocks.max(initial=-1)) + 1
         return (
@@ -60,12 +68,14 @@ class Blocks:
 def by_block(
     statistic: Callable[[Floats], float], values: Floats, blocks: NDArray[np.intp]
 ) -> Floats:
-    """Return a number for each block: they have the statistic over all jobs as their mean, and
+    """Return a number for each block: the mean of the numbers is the statistic of all jobs, and
     their spread shows how sure it is.
 
-    `values` has a value for each job (nan for none), and `blocks` its block. The numbers are
-    jackknife pseudo-values: each shows how much the statistic changes without the block. Only
-    blocks that have a job with a value count; the result is empty with fewer than two of them.
+    `values` has a value for each job (nan for none), `blocks` the number of its block (-1: the job
+    is left out), and `statistic` is computed of any of these values. The numbers are jackknife
+    pseudo-values: each shows how much the statistic changes without the block. They are in the
+    order of the blocks, only of blocks that have a job with a value; the result is empty with fewer
+    than two of them.
     """
     kept = (blocks >= 0) & ~np.isnan(values)
     values, blocks = values[kept], blocks[kept]
@@ -80,8 +90,11 @@ def by_block(
 
 
 def informed(values: Floats, blocks: NDArray[np.intp]) -> list[bool]:
-    """Return for each block of `by_block` whether any of its values is not 0, such as whether any
-    job waited."""
+    """Return, for each block that has a job with a value, whether any of its values is not 0.
+
+    `values` and `blocks` are those of `by_block`, and the result is in the same order. Where the
+    values are waiting times, a block is True if any of its jobs waited.
+    """
     kept = (blocks >= 0) & ~np.isnan(values)
     values, blocks = values[kept], blocks[kept]
     return [bool(values[blocks == block].any()) for block in np.unique(blocks)]

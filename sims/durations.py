@@ -39,10 +39,9 @@ class Date(float):
 
 
 def date_or_seconds(text: str) -> float:
-    """Read a `Date`, in Universal Time where the text names no other zone, or a time as `seconds`
-    does.
+    """Read a date in ISO 8601 as a `Date`, or a time as `seconds` does.
 
-    Raises ValueError for any other text.
+    A date that names no zone is in Universal Time. Raises ValueError for any other text.
     """
     try:
         return seconds(text)
@@ -58,10 +57,11 @@ def units_sum(text: str) -> float:
 
 
 def seconds(text: str) -> float:
-    """Read a time: `Seconds` if the text names units, otherwise a plain number in the caller's
-    unit.
+    """Read a time: `Seconds` for a text with units (`2 h 30 min`) or as on a clock (`3 d
+    10:46:40`), otherwise a plain float, which is in the caller's unit.
 
-    Raises ValueError for any other text, and for a time that is not finite.
+    Commas in numbers are left out. Raises ValueError for any other text, and for a time that is not
+    finite.
     """
     word = text.strip()
     clock, plain = CLOCK.fullmatch(word), word.replace(",", "")
@@ -78,10 +78,13 @@ def seconds(text: str) -> float:
 
 
 def in_unit(time: T, option: str, unit: Callable[[], str]) -> T:
-    """Return an option's time as a plain number.
+    """Return the time that was given to an option of the command line as a plain number in the unit
+    of the log or scenario.
 
-    `unit` is called only where the time names its units. Raises InputError where that unit is then
-    a slot, whose length is unknown.
+    Only a time that named its units (`Seconds`) is converted; others, None included, are returned
+    as they are. `unit` returns that unit, `s` or `slot`, and is called only for `Seconds`, because
+    it may read a file. Raises InputError, naming the `option`, where the unit is a slot: its length
+    in seconds is unknown.
     """
     if not isinstance(time, Seconds):
         return time

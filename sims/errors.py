@@ -54,13 +54,13 @@ class InputError(Exception):
 
 
 def unfit(key: str, problem: str, accepted: str = "") -> InputError:
-    """Return the InputError of a check of a scenario, which does not know the scenario's file;
-    `naming` adds the file."""
+    """Return the InputError of a check of a scenario, which does not know the scenario's file: its
+    source is `scenario`, and `naming` puts the file in its place."""
     return InputError("scenario", key, problem, accepted)
 
 
 def chosen(kind: type[E], word: object) -> E:
-    """Return the member of an enum that `word` is or names.
+    """Return the member of the enum `kind` that `word` is, or that has `word` as its value.
 
     Raises InputError for another word.
     """
@@ -94,8 +94,10 @@ def note(line: object) -> None:
 
 @contextmanager
 def naming(file: Path | str) -> Iterator[None]:
-    """Name `file` in the errors of a scenario's own checks, and of pictures of a log, which do not
-    know their file."""
+    """Return a context in which an InputError whose source is `scenario` gets `file` as its source.
+
+    Checks of a scenario, and pictures of a log, do not know their file.
+    """
     try:
         yield
     except InputError as error:
@@ -104,9 +106,10 @@ def naming(file: Path | str) -> Iterator[None]:
 
 
 def imported(library: str, source: str, command: str) -> Any:
-    """Import and return a library that comes with an extra.
+    """Import and return a library that comes with an extra, by the name of its module.
 
-    Raises InputError, naming the command that installs the library, where it is missing.
+    Raises InputError where the library is missing. Its `source` names what needs the library, and
+    `command` is the command that installs it.
     """
     try:
         return import_module(library)

@@ -85,8 +85,11 @@ def copy(name: str, folder: Path) -> list[Path]:
 
 
 def _with_files(source: Path) -> list[Path]:
-    """Return a scenario and the files that it names, or a campaign with its further files and all
-    of theirs."""
+    """Return the paths of an example and of all files that are copied with it.
+
+    With a scenario come the files that it names; with a campaign, the files whose names begin with
+    its own, and the files among the scenarios that these name.
+    """
     from sims.scenario.loader import files_of, load, parse, words
 
     if source.parent == FOLDER:
@@ -120,10 +123,11 @@ HEAD = """\
 
 
 def scenario_file(what: str, seed: int = 0) -> str:
-    """Return a scenario file for a kind of job, or for a cell of `holdfast matrix`, with its keys
-    explained.
+    """Return the text of a scenario file with its keys explained in comments.
 
-    Raises InputError for an unknown kind or cell.
+    `what` is a kind of job, such as `rigid`, or a cell of `holdfast matrix`, such as
+    `rigid/faults/images/master`. `seed` is the file's seed; the numbers of its workers and of its
+    job are drawn with it. Raises InputError for an unknown kind or cell.
     """
     from sims.scenario.keys import FILE, LINE
 
@@ -137,7 +141,8 @@ def scenario_file(what: str, seed: int = 0) -> str:
 
 
 def policy_file(point: str) -> str:
-    """Return a file with a policy for a decision point, or with a hazard.
+    """Return the text of a Python file to start from, with a policy for a decision point, such as
+    `strategy`, or a law of faults for the point `hazard`.
 
     Raises InputError for an unknown point.
     """
@@ -151,10 +156,10 @@ def policy_file(point: str) -> str:
 
 
 def _explained(file: dict[str, Any]) -> Iterator[str]:
-    """Yield the lines of a file, with comments on its keys.
+    """Yield the lines of a scenario file whose parsed table is `file`, with comments on its keys.
 
-    At the first table of each place, every key is explained, and the keys that the file does not
-    set are listed.
+    The first time that a kind of table occurs, each of its keys is explained, and those that the
+    file does not set are listed as comments.
     """
     from sims.scenario.keys import tables
     from sims.scenario.loader import sections, toml
@@ -226,9 +231,10 @@ def cells() -> Iterator[str]:
 
 
 def _parts(cell: str) -> list[dict[str, str]]:
-    """Return, for each part of a cell's name, the texts that it adds to the cell's scenario.
+    """Return, for each of the four parts of a cell's name, the texts that it adds to the cell's
+    scenario, by the names that `matrix.toml` gives to these texts.
 
-    Raises ValueError, with what the parts can be, for another name.
+    Raises ValueError, with what the parts can be, for a name of no cell.
     """
     known = [axis["parts"] for axis in AXES.values()]
     try:
@@ -238,18 +244,21 @@ def _parts(cell: str) -> list[dict[str, str]]:
 
 
 def meanings(cell: str) -> Iterator[str]:
-    """Yield the meaning of each part of a cell's name.
+    """Yield a line for each part of a cell's name, such as `rigid/faults/images/master`: the part
+    and its meaning.
 
-    Raises ValueError as `cell_file` does.
+    Raises ValueError, with what the parts can be, for a name of no cell.
     """
     for word, part in zip(cell.split("/"), _parts(cell), strict=False):
         yield f"{word}: {part['about']}"
 
 
 def cell_file(cell: str, seed: int = 0) -> str:
-    """Return the scenario file of a cell, a different one for each seed.
+    """Return the text of the scenario file of a cell of `holdfast matrix`, such as
+    `rigid/faults/images/master`.
 
-    Raises ValueError, with what its parts can be, for a name of no cell.
+    `seed` becomes the file's seed, and with it and the cell's name the file's numbers are drawn.
+    Raises ValueError, with what the parts of a name can be, for a name of no cell.
     """
     from numpy.random import default_rng
 
@@ -285,7 +294,11 @@ BLANKS = tuple(
 
 
 def _filled(text: str, rng: Generator) -> str:
-    """Return the text with its blanks filled at random."""
+    """Return the text with each of its blanks replaced by a value drawn at random.
+
+    `{2..5}` stands for a whole number in that range, both ends included, and `{name}` for what
+    `_drawn` draws for the name; blanks in <...> do the same, and are filled after all others.
+    """
 
     def drawn(found: re.Match[str]) -> str:
         low, high, name = found.groups()
@@ -302,7 +315,13 @@ def _whole_number(rng: Generator, low: int, high: int) -> int:
 
 
 def _drawn(name: str, rng: Generator) -> str:
-    """Draw a text at random for the blank of this name."""
+    """Draw the text that replaces a blank `{name}` of a scenario.
+
+    `states` is an owner's sequence of states (u, r, d for UP, RECLAIMED, DOWN) that ends UP,
+    `speeds` a list of pairs of a time and a speed, `strikes` a list of pairs of a time and a worker
+    that fails then, `times` a moldable job's time on 1 to 4 processors; any other name is `true` or
+    `false`.
+    """
     match name:
         case "states":  # it ends UP, because the last state lasts for ever
             stays = (

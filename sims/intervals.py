@@ -53,10 +53,13 @@ Sample = tuple[float, ...]
 
 
 def interval(sample: Sample, level: float, chancy: bool = False) -> tuple[float, float]:
-    """Return the ends of the confidence interval of a mean.
+    """Return the two ends of the confidence interval of the mean of independent observations, at
+    the confidence level `level` (0.95, say).
 
-    The interval is a point where all observations are the same. It is unbounded for a single
-    observation, and where equal observations are few and may be equal by chance (`chancy`).
+    The interval is Student's t, or a BCa bootstrap for a skewed sample of 20 or more. It is a point
+    where all observations are the same. It is unbounded for a single observation. `chancy` says
+    that equal observations may be equal by chance: then it is unbounded too where they are so few
+    (n) that 2^(1-n) exceeds 1 - level.
     """
     from scipy.special import stdtrit
 
@@ -91,17 +94,20 @@ def _skewed(sample: Sample) -> bool:
 
 @lru_cache
 def _resamples(sample: Sample) -> Any:
-    """Return the resamples of a bootstrap, drawn with a fixed seed: the same sample gives the same
-    interval.
+    """Return scipy's bootstrap of the mean of a sample, whose resamples are drawn with a fixed
+    seed: the same sample gives the same interval.
 
-    They are cached, since an interval of one sample is computed at several levels.
+    Results are cached, since an interval of one sample is computed at several levels.
     """
     return _bootstrapped(sample, LEVEL, None, RESAMPLES)
 
 
 def _bootstrapped(sample: Sample, level: float, previous: Any, resamples: int = 0) -> Any:
-    """Return scipy's bootstrap of the mean at a confidence level, with `resamples` more resamples
-    than those of `previous`."""
+    """Return scipy's bootstrap of the mean of a sample at a confidence level.
+
+    It rests on the resamples of `previous`, a bootstrap of the same sample (None: there are none),
+    and on `resamples` new ones.
+    """
     from scipy.stats import bootstrap
 
     return bootstrap(
@@ -135,7 +141,8 @@ class Estimate:
         return max(self.mean - self.low, self.high - self.mean)
 
     def at(self, level: float) -> Estimate:
-        """Return the same estimate with its interval at another level, if its sample is known."""
+        """Return the estimate with its interval at another confidence level; without a known
+        sample, return the estimate as it is."""
         return self
 
 
@@ -176,7 +183,12 @@ NONE = Estimate(nan, nan, nan, 0)
 
 
 def mean_of(values: Sequence[float], level: float, chancy: bool = False) -> Estimate:
-    """Return the mean of independent observations; it is nan if there are none."""
+    """Return the mean of independent observations with its interval at the confidence level
+    `level`.
+
+    `chancy` says that equal observations may be equal by chance, so that a few of them give no
+    interval. Without observations the mean is nan and its size 0.
+    """
     return Sampled(float(np.mean(values)), tuple(values), level, chancy) if values else NONE
 
 
@@ -187,11 +199,14 @@ def ratio_of(
     informed: Sequence[bool] | None = None,
     chancy: bool = False,
 ) -> Estimate | None:
-    """Return mean(values) / mean(base), paired; None where the base's mean is 0 or less.
+    """Return mean(values) / mean(base) with its interval at the confidence level `level`; None
+    where there is no pair or the base's mean is 0 or less.
 
-    `informed` marks the pairs that have information (default: those that are not both 0); the
-    others change neither the ratio nor its interval. A mean of the pairs' ratios would call each of
-    two equally good, noisy policies the worse one.
+    values[k] and base[k] are a pair, such as of one seed. `informed` marks the pairs that have
+    information (default: those that are not both 0); the others change neither the ratio nor its
+    interval. `chancy` says that equal observations may be equal by chance, so that a few of them
+    give no interval; this is always so where all values are 0. A mean of the pairs' ratios would
+    call each of two equally good, noisy policies the worse one.
     """
     ours, theirs = np.array(values, float), np.array(base, float)
     if not len(theirs) or not theirs.mean() > 0:
@@ -218,7 +233,13 @@ def _others(values: Any) -> Any:
 def difference_of(
     values: Sequence[float], base: Sequence[float], level: float, chancy: bool = False
 ) -> Estimate | None:
-    """Return mean(values) - mean(base), paired; None if there is no pair."""
+    """Return mean(values) - mean(base) with its interval at the confidence level `level`; None if
+    there is no pair.
+
+    values[k] and base[k] are a pair, such as of one seed. `chancy` says that equal differences may
+    be equal by chance, so that a few of them give no interval. Raises ValueError where the lengths
+    differ.
+    """
     gains = [ours - theirs for ours, theirs in zip(values, base, strict=True)]
     return mean_of(gains, level, chancy) if gains else None
 
@@ -274,7 +295,10 @@ def about(value: float) -> str:
 
 
 def estimate_as_json(estimate: Estimate | None) -> dict[str, Any] | None:
-    """Return an estimate as data; an end that is not finite is null."""
+    """Return an estimate as data: its `mean`, `half`, `low`, `high` and `size`.
+
+    An end that is not finite is None, and so is the whole of an estimate that has no observations.
+    """
     if estimate is None or not estimate.size:
         return None
     ends = {"half": estimate.half, "low": estimate.low, "high": estimate.high}

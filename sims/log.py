@@ -35,7 +35,9 @@ class LogFile:
     """A log on disk, to iterate for its records.
 
     A last line that an interruption cut short is left out; `cut` is True once the end was reached.
-    Raises InputError for anything else that is not a log of a known version.
+    Raises InputError for anything else that is not a log of a known version; if `ordered` is false,
+    numbers, times and causes out of order pass, and a line that no log can hold is raised as
+    Misfit.
     """
 
     def __init__(self, path: Path, ordered: bool = True) -> None:
@@ -83,8 +85,9 @@ class LogFile:
     def decoded(self, number: int, line: bytes, after: float = -math.inf) -> Record | None:
         """Return the record of line `number` (from 1), or None for a last line that is cut.
 
-        `after` is the earliest accepted time. Raises InputError for a line that is no such record,
-        and for b"", which stands for line 1 of an empty log.
+        A record before the time `after` is refused. Raises InputError for a line that is no such
+        record, and for b"", which stands for line 1 of an empty log; with `ordered` false, Misfit
+        instead for a line after the first that no log can hold.
         """
         try:
             parsed = orjson.loads(line)
@@ -113,10 +116,12 @@ class LogFile:
 
     @contextmanager
     def skimmed(self) -> Iterator[None]:
-        """Make readers that decode only some lines report the first wrong line of the log.
+        """Return a context in which readers that decode only some lines report the first wrong line
+        of the log.
 
-        Without this, a missing line shows in the number of the next line that is decoded, perhaps a
-        million lines later.
+        When they meet an error, the whole log is read again from its beginning. Without this, a
+        missing line shows in the number of the next line that is decoded, perhaps a million lines
+        later.
         """
         try:
             yield
@@ -198,7 +203,8 @@ PLAIN: dict[object, tuple[core.CoreSchema, str]] = {
 
 @frozen
 class Misfit(Exception):
-    """Raised where a line holds something else than it should."""
+    """Raised for a line of a log whose `key` is missing, unknown or has a value that it cannot
+    have."""
 
     key: str
     problem: str
@@ -210,7 +216,7 @@ def decode(line: dict[str, Any], whole: bool = False) -> Record:
     """Return the record that a parsed line holds.
 
     Under `whole` the line needs all its fields, also those that have a default, and no others.
-    Raises Misfit.
+    Raises Misfit for a line that is no record.
     """
     try:
         reader = _reader(line["event"], whole)
@@ -235,7 +241,10 @@ def _no_event(line: Any) -> Misfit:
 
 
 class _Reader:
-    """Reads the lines of one class of events; made once for each class."""
+    """Reads the lines of one class of events; made once for each class.
+
+    `whole` says whether a line needs all its fields, also those that have a default, and no others.
+    """
 
     def __init__(self, name: str, whole: bool) -> None:
         self.kind = VOCABULARY[name]
@@ -271,7 +280,8 @@ _reader = cache(_Reader)
 
 
 def _value(kind: Any) -> tuple[core.CoreSchema, str]:
-    """Return the schema that reads a value of a type from JSON, and what is accepted."""
+    """Return the schema that reads a value of a field's type from JSON, and what is accepted, in
+    words for an error."""
     if kind in PLAIN:
         return PLAIN[kind]
     members = get_args(kind)

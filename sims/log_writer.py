@@ -237,7 +237,8 @@ def _create(path: Path) -> int:
 def take(descriptor: int, wait: bool = False) -> bool:
     """Lock an open file for this process; return whether it has the lock.
 
-    Where files have no locks the answer is always True: the process that creates a file owns it.
+    While another process has the lock, the answer is False, or with `wait` the call waits. Where
+    files have no locks the answer is always True: the process that creates a file owns it.
     """
     try:
         import fcntl
@@ -252,7 +253,8 @@ def take(descriptor: int, wait: bool = False) -> bool:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Keep other runs from claiming a name in the folder within this context."""
+    """Return a context in which no other run claims a name for its log in the folder; wait until no
+    other is in such a context."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         take(descriptor, wait=True)

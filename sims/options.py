@@ -44,7 +44,8 @@ COMMAND = re.compile(r"No such command (?P<word>'.*?')\.?(?: Did you mean (?P<ne
 
 
 def group(about: str = "") -> typer.Typer:
-    """Return a command line (a Typer application) that has no commands yet."""
+    """Return a command line (a Typer application) that has no commands yet; `about` is its help
+    text."""
     names = {"help_option_names": ["-h", "--help"]}
     return typer.Typer(
         help=about, add_completion=False, rich_markup_mode=None, context_settings=names
@@ -52,16 +53,18 @@ def group(about: str = "") -> typer.Typer:
 
 
 def command_of(function: Callable[..., int | None], name: str) -> Any:
-    """Return the command that the function's signature and docstring declare."""
+    """Return the command that the function's signature and docstring declare, under this name."""
     alone = group()
     alone.command(name)(function)
     return get_command(alone)
 
 
 def call(command: Any, program: str, words: Sequence[str]) -> int:
-    """Run the command for the words; return the exit code.
+    """Run the command for the words of a command line, without the program's name; return the exit
+    code.
 
-    Raises InputError for words that do not fit, naming the option, the value and what is accepted.
+    `program` is the name of the command in help and errors. Raises InputError for words that do not
+    fit, naming the option, the value and what is accepted.
     """
     # Typer's own `main` would handle a closed pipe and Ctrl-C in its own way, unlike `guarded`.
     try:
@@ -74,16 +77,23 @@ def call(command: Any, program: str, words: Sequence[str]) -> int:
 
 
 def run_script(run: Callable[..., None], program: str, words: Sequence[str] | None = None) -> int:
-    """Run the command that a function's signature and docstring declare; return the exit code."""
+    """Run the command that a function's signature and docstring declare, as `guarded` does; return
+    the exit code.
+
+    `program` is the name of the command in help and errors. `words` are the words of the command
+    line, by default those that this process was started with.
+    """
     command, given = command_of(run, program), sys.argv[1:] if words is None else words
     return guarded(lambda: call(command, program, given))
 
 
 def guarded(body: Callable[[], int]) -> int:
-    """Run `body` and return the exit code, and print one line on stderr where it is not 0.
+    """Run `body` and return the exit code that it returns; where it raises an error, print one line
+    on stderr and return the code of that error.
 
-    The code is 2 for a user's mistake, 1 for a run that failed, 3 for an audit that itself failed
-    and 130 for Ctrl-C; a reader who closes the pipe is no error.
+    The code is 2 for a user's mistake, 1 for a run that failed, 3 for an audit that itself failed,
+    and 128 and the signal's number for a signal (130 for Ctrl-C). A reader who closes the pipe is
+    no error: the code is 0. Unexpected errors are raised.
     """
     try:
         return body()
@@ -106,9 +116,11 @@ def guarded(body: Callable[[], int]) -> int:
 
 
 def _failed(error: Exception) -> int:
-    """Print why a run ended early, and return the exit code.
+    """Print why a run ended early, and return the exit code: 1 if the runtime raised the error,
+    else 2.
 
-    Errors of a user's policy count as mistakes of the input. Unexpected errors are raised again.
+    Errors of a user's policy, and files and resources that the system refuses, count as mistakes of
+    the input. Unexpected errors are raised again.
     """
     from actors.decisions import BadDecision
     from actors.runtime import RuntimeFault
@@ -179,8 +191,8 @@ def refused(word: str, accepted: str) -> typer.BadParameter:
 
 
 def within(parse: Callable[[str], float], fits: Callable[[float], bool]) -> Callable[[str], Any]:
-    """Return `parse` restricted to finite numbers for which `fits` is true, for others of which it
-    raises ValueError."""
+    """Return a function that parses as `parse` does, but raises ValueError for a number that is
+    infinite or for which `fits` is false."""
 
     def number(word: str) -> float:
         found = parse(word)
@@ -211,8 +223,11 @@ instant = kind(within(date_or_seconds, not_negative), f"a time from 0: {FORMS}, 
 
 
 def picture(word: str, *others: str) -> Path:
-    """Return the path of a picture, whose suffix must be one that can be drawn or one of
-    `others`."""
+    """Return the word as the path of a picture.
+
+    Its suffix must be one that can be drawn or one of `others`; for any other, Typer's error is
+    raised.
+    """
     from sims.plots.figure import SUFFIXES
 
     if Path(word).suffix not in (*SUFFIXES, *others):
@@ -222,8 +237,11 @@ def picture(word: str, *others: str) -> Path:
 
 
 def code_folder(word: str) -> Path:
-    """Add a folder in which code that a file names is looked for, by this process and those that it
-    starts."""
+    """Let this process, and those that it starts, look for a user's modules in the folder `word`
+    too; return its path.
+
+    The folder takes the place of an earlier one. Raises Typer's error where it is no folder.
+    """
     from sims.own_modules import POLICIES
 
     if not Path(word).is_dir():
@@ -241,18 +259,30 @@ def one_of(words: Sequence[str]) -> Callable[[object], str]:
 
 
 def option(parse: Callable[[str], object], metavar: str, help: str, *names: str) -> Any:
-    """Return the declaration of an option whose value `parse` converts, for a command's
-    signature."""
+    """Return the declaration of an option for a command's signature.
+
+    `parse` converts the option's word to its value, `metavar` is the word for the value in the
+    help, and `names` are such as `--seed` (none: the option is called as its parameter).
+    """
     return typer.Option(*names, parser=parse, metavar=metavar, help=help)
 
 
 def written(help: str, parse: Callable[[str], object] = Path, metavar: str = "FILE") -> Any:
-    """Return the declaration of the option, -o, that sets where a command's output goes."""
+    """Return the declaration of the option -o or --output, which sets where a command's output
+    goes.
+
+    `parse` converts the option's word to its value, and `metavar` is the word for the value in the
+    help.
+    """
     return option(parse, metavar, help, "-o", "--output")
 
 
 def argument(parse: Callable[[str], object], metavar: str, help: str) -> Any:
-    """Return the declaration of an argument of a command, which is recognised by its position."""
+    """Return the declaration of an argument of a command, which is recognised by its position.
+
+    `parse` converts the argument's word to its value, and `metavar` is the argument's name in the
+    help.
+    """
     return typer.Argument(parser=parse, metavar=metavar, help=help)
 
 

@@ -76,16 +76,20 @@ def is_sent(module: str) -> bool:
 
 
 def places(folder: Path) -> list[Path]:
-    """Return the folders in which users' modules are looked for, with that of the scenario
-    first."""
+    """Return the folders in which users' modules are looked for: `folder`, the scenario's own, and
+    then the one of `--policies`, if it is set."""
     more = os.environ.get(POLICIES)
     return [folder, *([Path(more)] if more else [])]
 
 
 @contextmanager
 def running(key: str, name: str, accepted: str) -> Iterator[None]:
-    """Return a context in which an error of the user's code, even `sys.exit`, becomes an InputError
-    about `key`; an InputError stays as it is."""
+    """Return a context in which an error of the user's code, even `sys.exit`, becomes an
+    InputError.
+
+    The error is about the scenario's `key`; it names the code (`name`) and what would be
+    `accepted`. An InputError and Ctrl-C pass unchanged.
+    """
     try:
         yield
     except (KeyboardInterrupt, InputError):

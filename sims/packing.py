@@ -85,9 +85,11 @@ def code() -> str:
 
 
 def kit_of(strings: Iterable[str], folder: Path) -> Kit:
-    """Return the files and modules that these strings name, if any.
+    """Return the kit of all files and modules that the values of scenarios name.
 
-    Files are sought in `folder`, modules in `folder` and in the one of `--policies`.
+    `strings` are these values: a path of an existing file or folder, relative to `folder`, names
+    data, and `package.module:Name` names a module, which is sought in `folder` and in the one of
+    `--policies`. Other strings are left out.
     """
     known = sorted(set(strings))
     paths = [folder / word for word in known if word not in (".", "..")]
@@ -106,8 +108,12 @@ def _content(path: Path) -> str:
 
 
 def _modules(names: Iterable[str], roots: Sequence[Path]) -> Iterator[Module]:
-    """Yield the user's modules of these names, the packages around them, and the modules that they
-    import, which come later."""
+    """Yield the modules of these names that are the user's, with the packages around them and the
+    modules that they import, each once.
+
+    `roots` are the folders in which they are looked for. A module comes before those that it
+    imports.
+    """
     asked, seen = list(names), set[str]()
     while asked:
         name = asked.pop()
@@ -119,7 +125,11 @@ def _modules(names: Iterable[str], roots: Sequence[Path]) -> Iterator[Module]:
 
 
 def _module(name: str, roots: Sequence[Path]) -> Module | None:
-    """Return the user's module of that name, or None for a module that every installation has."""
+    """Return the module of that name from the first of the folders `roots` that has it.
+
+    The result is None for a module of Holdfast's own, and where no folder has the module, as for
+    installed ones.
+    """
     inner = name.replace(".", "/")
     places = (f"{inner}.py", f"{inner}/__init__.py")
     ours = name.partition(".")[0] in {it.__name__ for it in PACKAGES}
@@ -130,7 +140,11 @@ def _module(name: str, roots: Sequence[Path]) -> Module | None:
 
 
 def _imports(module: Module) -> list[str]:
-    """Return the names of the modules that a module imports."""
+    """Return the names that a module's source imports: of modules, and of what it takes from
+    modules, which may be modules too.
+
+    The list is empty where the source cannot be parsed.
+    """
     package = module.name
     if not module.place.endswith("__init__.py"):
         package = package.rpartition(".")[0]
@@ -152,7 +166,8 @@ def _imports(module: Module) -> list[str]:
 
 @contextmanager
 def importable(kit: Kit) -> Iterator[None]:
-    """Let the modules of a kit be imported in this process, before all others of their names."""
+    """Return a context in which this process can import the modules of a kit; they come before all
+    others of their names."""
     sys.meta_path.insert(0, found := Sources(kit.modules))
     try:
         yield
@@ -162,15 +177,19 @@ def importable(kit: Kit) -> Iterator[None]:
 
 @contextmanager
 def unpacked(kit: Kit) -> Iterator[None]:
-    """Make this process ready for a kit: check its files and import its modules. Raises InputError
-    as `check` does."""
+    """Return a context in which this process has what a kit holds: its files are checked and its
+    modules imported.
+
+    Raises InputError as `check` does.
+    """
     with importable(kit):
         check(kit)
         yield
 
 
 def check(kit: Kit) -> None:
-    """Check the files of a kit, and import its modules.
+    """Check that this process has the files and the version of Holdfast that a kit names, and
+    import the kit's modules.
 
     Raises InputError, naming this machine, for a file, module or version that is missing or
     differs.
@@ -190,8 +209,12 @@ def check(kit: Kit) -> None:
 
 
 def _import_all(modules: Sequence[Module], here: str) -> None:
-    """Import all of these modules from the sources that they bring, but those that are imported
-    already from the same source."""
+    """Import all of these modules from the sources that they bring, except those that are imported
+    already from the same source.
+
+    Raises InputError, with `here` (this machine) as its place, for a module that cannot be
+    imported.
+    """
     for it in modules:
         loaded = getattr(getattr(sys.modules.get(it.name), "__spec__", None), "loader", None)
         if not isinstance(loaded, Sources) or loaded.modules.get(it.name) != it:
@@ -233,7 +256,11 @@ class Packed:
 
 
 def dumps(value: object) -> bytes:
-    """Return the object's pickle, with functions and classes of a script by value."""
+    """Return the object's pickle.
+
+    Functions and classes of a script are pickled by value where cloudpickle is installed; otherwise
+    the pickle only names them.
+    """
     try:
         import cloudpickle
     except ImportError:  # it comes with Dask
@@ -243,8 +270,11 @@ def dumps(value: object) -> bytes:
 
 
 def pack(value: object, folder: Path = Path()) -> Packed:
-    """Return the object packed for another process, with all modules of the user's that its pickle
-    names, and those that they import; `folder`: where further ones are looked for."""
+    """Return the object packed for another process.
+
+    The user's modules that its pickle names travel with it, and those that they import, which are
+    also looked for in `folder`.
+    """
     data = dumps(value)
     words = {
         word
@@ -277,7 +307,10 @@ def _own_file(name: str) -> Path | None:
 
 
 def call(packed: Packed) -> Any:
-    """Call a packed function with the argument that was packed with it, and return its result."""
+    """Call a function in this process, and return its result.
+
+    `packed` holds the pair of the function and its only argument.
+    """
     with unpacked(packed.kit):
         function, argument = pickle.loads(packed.data)
         return function(argument)

@@ -64,7 +64,7 @@ class Result:
 
     @cached_property
     def report(self) -> Report:
-        """All numbers of the run."""
+        """All numbers of the run: summary, ledger and metrics."""
         return self._report or Report.of(self.records())
 
     @property
@@ -95,7 +95,8 @@ class Result:
 
     @property
     def ledger(self) -> dict[str, float]:
-        """Processor-time of each use that has any, in processors x `unit`."""
+        """Processor-time by use (`useful`, `lost`, `idle` and so on), in processors x `unit`; uses
+        that have none are left out."""
         return amounts(self.report.ledger.total)
 
     @property
@@ -109,14 +110,16 @@ class Result:
         return self.frame(Frame.EVENTS)
 
     def frame(self, what: Frame | str, library: Library | str | None = None) -> Any:
-        """Return `jobs` or `events` as a frame of `polars` or `pandas`.
+        """Return the run's jobs or events, as `what` says, as a frame with a row each.
 
+        `library` is `polars` or `pandas`; None takes polars, or pandas where polars is missing.
         Raises InputError for another name, and where the library is missing.
         """
         return frame(self.records(), chosen(Frame, what), library)
 
     def trace(self, job: str) -> Trace:
-        """Return the life of one job, to print.
+        """Return the life of one job, given by its name or, where names are J1, J2, ..., by its
+        number; printing it shows the text.
 
         Raises InputError where the run has no such job.
         """
@@ -145,10 +148,13 @@ class Result:
         path: str | Path | None = None,
         framing: Framing = WHOLE,
     ) -> Picture | Path:
-        """Draw the run to `path`, or return a picture that a notebook shows.
+        """Draw the run into the file `path` and return its path, or, where `path` is None, return a
+        picture that a notebook shows.
 
-        `what` alone may be the path of a Gantt chart, such as `run.png`; `framing` sets title,
-        window of time, unit and size. Raises InputError as `pictures.plot` does.
+        `what` names the picture: `gantt`, `jobs`, `ledger`, `bandwidth`, `queue` or `repairs`.
+        Alone, it may be the path of a Gantt chart instead, such as `run.png`. `framing` sets title,
+        window of time, unit and size. Raises InputError for another name or suffix, where
+        matplotlib is missing, and where the file cannot be written.
         """
         if path is None and isinstance(what, str | Path) and Path(what).suffix:
             which, path = What.GANTT, Path(what)

@@ -53,12 +53,15 @@ def load(
     seed: int | None = None,
     folder: Path | None = None,
 ) -> Scenario:
-    """Return the scenario that `source` is or holds.
+    """Return the scenario that `source` is (a built one), holds (a table) or names (the path of its
+    file).
 
-    `changes` maps dotted keys to values, as `--set` does; a log that the scenario replays is looked
-    for in `folder`, by default that of the file.
+    `changes` maps dotted keys to the values that they get, as `--set` does, and `seed` replaces the
+    scenario's. A log that the scenario replays is looked for in `folder`, by default that of the
+    file.
 
-    Raises InputError, naming file, key, value and what would be accepted.
+    Raises InputError, naming file, key, value and what would be accepted; also for changes of a
+    scenario that is built.
     """
     if isinstance(source, Scenario):
         if changes:
@@ -90,13 +93,15 @@ def run(
     hazard: FaultLaw | None = None,
     service: ServiceOrder | None = None,
 ) -> Result:
-    """Simulate `source` to its end, or `until` a time in its unit.
+    """Simulate `source` to its end, or `until` a time in its unit, and return the result.
 
-    The run's events go to `log`, or are kept in memory, or (with `keep=False`) are not kept, so
-    that only the run's numbers are known. Files that the scenario names are looked for in `folder`:
-    by default that of the file, or the current one. `policy`, `order` and `allocation` replace what
-    `[policy]` names, `hazard` replaces `[faults]`, and `service` replaces `master.order`. The
-    function also works where an event loop is running, as in a notebook.
+    `changes` maps dotted keys to the values that they get, and `seed` replaces the scenario's. The
+    run's events, with `debug` also those for debugging, go to `log`, or are kept in memory, or
+    (with `keep=False`) are not kept, so that only the run's numbers are known. Files that the
+    scenario names are looked for in `folder`: by default that of the file, or the current one.
+    `policy`, `order` and `allocation` replace what `[policy]` names, `hazard` replaces `[faults]`,
+    and `service` replaces `master.order`. The function also works where an event loop is running,
+    as in a notebook.
 
     Raises InputError where the scenario cannot be run, BadDecision for a policy's invalid answer,
     and what the runtime raises (ActorFailed, Deadlock); TypeError, naming the argument, for an
@@ -127,7 +132,8 @@ def run(
 
 
 def folder_of(source: Source) -> Path:
-    """Return the folder in which a source's files are looked for."""
+    """Return the folder in which a source's files are looked for: that of its file, or the current
+    one where the source is no path."""
     return Path(source).parent if isinstance(source, str | Path) else Path()
 
 
@@ -213,8 +219,12 @@ def check(
 
 
 def _outlook(scenario: Scenario, found: Populated) -> Iterator[str]:
-    """Yield lines on what the run is expected to bring (faults, checkpoints, busy channels); none
-    for a stream of jobs, whose end is unknown."""
+    """Yield lines on what a run of the scenario is expected to bring: faults, checkpoints and busy
+    channels.
+
+    `found` is what was built from the scenario. There are no lines for a stream of jobs, whose end
+    is unknown.
+    """
     if found.workload is not None:
         submissions = found.workload.submissions
         if scenario.faults.laws:
@@ -227,7 +237,8 @@ def _outlook(scenario: Scenario, found: Populated) -> Iterator[str]:
 
 
 def code_of(scenario: Scenario) -> dict[str, str]:
-    """Map each key that names code which a run would load to `package.module:Name`."""
+    """Map each dotted key that names code of a user's, which a run would load, to its value
+    `package.module:Name`."""
     section, pool = scenario.policy, scenario.platform
     names = {
         f"policy.{it}": getattr(section, it) for it in CODE_KEYS if section.object_at(it) is None

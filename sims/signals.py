@@ -45,7 +45,8 @@ def heard() -> Iterator[None]:
     """Return a context in which signals end the process at once until `hear` is called; at its end
     all handlers are restored.
 
-    Meanwhile a signal that Python drops is sent again.
+    Within it, a signal whose exception is raised where Python drops exceptions, as in `__del__`, is
+    sent again.
     """
     before = {number: signal.getsignal(number) for number in USUAL}
     hook = sys.unraisablehook

@@ -75,8 +75,11 @@ def title_of(started: ScenarioStarted) -> str:
 
 
 def amount_of(number: float, digits: int = 10) -> str:
-    """Return a number to so many digits, as `1,234.5`; below EXACT never with an exponent that
-    hides its size."""
+    """Return a number as text, such as `1,234.5`, rounded to so many significant digits.
+
+    An int, and a number from 10^(digits - 1) to 2^53, is given as a whole number with all its
+    digits, so that no exponent hides its size.
+    """
     if isinstance(number, int) or 10 ** (digits - 1) <= abs(number) < EXACT:
         return f"{number:,.0f}"
     return f"{number:,.{digits}g}"
@@ -131,8 +134,12 @@ def differ(one: float, other: float) -> bool:
 
 
 def log_rate(law_mtbf: float, log_mtbf: float, unit: str) -> str:
-    """Return a log's own rate of failures in words, compared with that of the law fitted to the
-    log."""
+    """Return in words how often a node of a log of failures fails, compared with the law that was
+    fitted to the log.
+
+    `law_mtbf` and `log_mtbf` are the mean times between failures of a node, in `unit`, under the
+    law and in the log.
+    """
     own, times = about(log_mtbf, unit), amount_of(law_mtbf / log_mtbf, 3)
     return f"a node has one failure in {own}: {times} times the law's rate"
 
@@ -188,8 +195,8 @@ def time_axis(unit: str) -> str:
 
 
 def row_of(started: ScenarioStarted) -> str:
-    """Return what this log calls a processor in words for people: `worker` if they have names, else
-    `processor`."""
+    """Return the word for a processor of this log: `worker` where the log's workers have names,
+    else `processor`."""
     return "worker" if started.workers else "processor"
 
 
@@ -245,7 +252,11 @@ def grid(
     rows: Iterable[Iterable[object]],
     title: str = "",
 ) -> Table:
-    """Return a table with words on the left and numbers on the right."""
+    """Return a table for the terminal with words on the left and numbers on the right.
+
+    `left` and `right` are the heads of these columns, and each row has a cell for every one of
+    them.
+    """
     from rich.box import SIMPLE
     from rich.table import Column, Table
     from rich.text import Text
@@ -290,7 +301,10 @@ def as_html(table: Table, notes: Iterable[str] = ()) -> str:
 
 
 def list_pairs(pairs: Iterable[tuple[str, str]], indent: str = "") -> None:
-    """Print names, each with a text beside it, in two columns."""
+    """Print pairs of a name and a text in two columns, a line each after `indent`.
+
+    There must be a pair.
+    """
     rows = list(pairs)
     width = max(len(name) for name, _ in rows)
     show(*(f"{indent}{name:<{width}}  {text}" for name, text in rows))

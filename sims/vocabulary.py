@@ -57,7 +57,8 @@ PLAIN: dict[Any, Json] = {
 
 @frozen
 class Field:
-    """One field of an event."""
+    """One field of an event, as the vocabulary describes it: its name, its type in words, its unit
+    and its meaning."""
 
     name: str
     type: str
@@ -71,7 +72,7 @@ class Field:
 
 
 def fields(kind: type[Event]) -> list[Field]:
-    """Return the fields of an event.
+    """Return a description of each field of a class of events, in the order of declaration.
 
     Raises TypeError for a number without a unit, and for a field whose meaning is documented
     nowhere.
@@ -91,8 +92,8 @@ def fields(kind: type[Event]) -> list[Field]:
 
 
 def quantities(hint: Any) -> Iterator[Quantity]:
-    """Yield the quantities in a type's annotations, in the order of the values that they
-    describe."""
+    """Yield the quantities (unit and meaning) with which a type, or a type within it, is annotated;
+    those of a tuple are in the order of its values."""
     if get_origin(hint) is Annotated:
         yield from hint.__metadata__
         return
@@ -126,7 +127,8 @@ def enums() -> list[type[enum.Enum]]:
 
 
 def lines() -> Iterator[str]:
-    """Yield the lines of the whole vocabulary, by module of `actors.events`."""
+    """Yield the lines of the whole vocabulary as Markdown: each event by module of `actors.events`,
+    then the categories of the ledger and the values of enums."""
     for name, kinds in groupby(VOCABULARY, lambda kind: kind.__module__):
         about = _in_log_words((sys.modules[name].__doc__ or "").partition("\n\n")[0])
         yield from (f"### {name.rpartition('.')[2]}", "", about, "")
@@ -155,9 +157,10 @@ def _values(kind: type[enum.Enum]) -> Iterator[str]:
 
 
 def renewed(text: str) -> str:
-    """Return `text` with new contents between its marks.
+    """Return the Markdown `text` with the vocabulary between its two marks, in place of what was
+    there.
 
-    Raises ValueError where the text has no marks.
+    Raises ValueError where the text does not have both marks.
     """
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
@@ -230,7 +233,10 @@ def _value(hint: Any) -> Json:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Print the vocabulary, or write it into a file; return the exit code."""
+    """Print the vocabulary, or write it into the file that `words` names; return the exit code.
+
+    `words` are the words of the command line, by default those that this process was started with.
+    """
     return run_script(_write, "python -m sims.vocabulary", words)
 
 

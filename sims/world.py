@@ -66,8 +66,10 @@ def run(
     """Simulate `scenario` to its end, or `until` a virtual time in the scenario's unit if that
     comes first.
 
-    `sinks` receive the run's events, the scenario's files are looked for in `folder`, `begins` is
-    called when all is set up, and `live` gives real processes that carry out the decisions.
+    `sinks` receive the run's events, with `debug` also those that are written only for debugging.
+    The scenario's files are looked for in `folder`. `begins` is called once, when all is set up and
+    before virtual time advances. `live` gives real processes that carry out the decisions; without
+    it all is simulated.
 
     Raises InputError where the scenario cannot be run, BadDecision for a policy's invalid answer,
     and what the runtime raises (ActorFailed, Deadlock).
@@ -106,9 +108,9 @@ def run(
 
 
 def time_limit(until: float, unit: str) -> float:
-    """Return `until` if a run in `unit` can end at that time.
+    """Return `until` if a run whose times are in `unit` (`s` or `slot`) can end at that time.
 
-    Raises InputError if not.
+    Raises InputError if the time is negative or not finite, or within a slot.
     """
     if not (isfinite(until) and until >= 0):
         raise InputError(COMMAND_LINE, "--until", f"{until!r} is no time", "a number, 0 or above")
@@ -128,9 +130,11 @@ def checked_seed(seed: int, source: str, key: str) -> int:
 
 
 def log_path(scenario: Scenario, given: str | None) -> Path | None:
-    """Return the path of a run's log: the path `given` on the command line, or else one in logs/.
+    """Return the path of a run's log: the path `given` on the command line, or else, in logs/, the
+    scenario's `log` or NAME.jsonl.
 
-    The result is None where no log is wanted. Raises InputError where a link leads away from logs/.
+    The result is None where the name is `none`, which asks for no log. Raises InputError where a
+    link leads away from logs/.
     """
     asked = given or scenario.log or f"{scenario.name}.jsonl"
     if asked == "none":
@@ -149,10 +153,13 @@ def with_given(
     hazard: FaultLaw | None = None,
     service: ServiceOrder | None = None,
 ) -> Scenario:
-    """Return the scenario with the given objects in place of its own; None leaves the scenario's
-    own.
+    """Return the scenario with objects of a Python program in place of what its file names; None
+    leaves the scenario's own.
 
-    Raises TypeError, naming the argument, for an object that cannot be used.
+    `policy`, `order` and `allocation` replace what the keys of `[policy]` name, `hazard` the law of
+    `[faults]` and `service` the order in which the master serves workers. A `BatchPolicy` brings
+    all three of `[policy]`. Raises TypeError, naming the argument, for an object that cannot be
+    used, and InputError for `service` without a master.
     """
     arguments = {"policy": policy, "order": order, "hazard": hazard, "service": service}
     for name, it in arguments.items():
@@ -169,7 +176,12 @@ def with_given(
 
 
 def _policies(policy: Any, order: Any, allocation: Any) -> dict[str, Any]:
-    """Return the given objects by the key of `[policy]` that each replaces; None is left out."""
+    """Return the given objects by the key of `[policy]` that each replaces: `policy` by `name`, the
+    others by their own; None is left out.
+
+    A `BatchPolicy` is divided into its three parts. Raises TypeError for any other policy that
+    cannot be called.
+    """
     if isinstance(policy, BatchPolicy):
         policy, order, allocation = policy.strategy, policy.order, policy.allocation
     elif policy is not None and not callable(policy):

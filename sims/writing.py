@@ -24,7 +24,8 @@ from sims.readers.files import CHUNK, zstandard
 
 @contextmanager
 def refusing(path: Path) -> Iterator[None]:
-    """Turn an error in writing `path` into one InputError that names the path.
+    """Return a context in which an OSError becomes an InputError that says that `path` cannot be
+    written.
 
     BrokenPipeError stays: a reader who closes a pipe early is no mistake of the user's.
     """
@@ -39,7 +40,8 @@ def refusing(path: Path) -> Iterator[None]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give a new file to write to, which replaces `path` if all goes well.
+    """Return a context with the path of a new file to write, which replaces `path` if the block
+    raises no error.
 
     Otherwise the new file is removed, and an older one stays as it was. Missing folders are made; a
     link is followed within its own folder; a device or a pipe is written directly. Raises
@@ -75,9 +77,10 @@ def _below(path: Path, folder: Path) -> bool:
 
 
 def unlinked(path: Path, option: str) -> Path:
-    """Return a relative path, whose name comes from a file, if no link in it leads elsewhere.
+    """Return `path`, a relative path that a file names, if no link in it leads elsewhere.
 
-    Raises InputError, naming the option of the command line to use instead, if one does.
+    Raises InputError if one does. The error says that `option` of the command line accepts the
+    target.
     """
     target = Path(os.path.realpath(path))
     if target != Path(os.path.realpath(os.curdir)) / path:
@@ -96,14 +99,19 @@ def _take_place(new: Path, old: Path) -> None:
 
 
 def refuse_inputs(output: Path, option: str, *inputs: Path) -> None:
-    """Raise InputError where the file to be written is one that was read."""
+    """Raise InputError, naming the `option` that sets `output`, where the file to be written is one
+    of `inputs`, the files that were read."""
     if any(output.exists() and it.exists() and output.samefile(it) for it in inputs):
         problem = f"{output} is what is read, and would be lost"
         raise InputError(COMMAND_LINE, option, problem, "another name")
 
 
 def check_suffix(path: Path, kind: str, suffixes: Sequence[str]) -> None:
-    """Raise InputError unless `path` ends as a file of this kind that can be written."""
+    """Raise InputError unless `path` ends in one of the suffixes (such as `.png`) of files that can
+    be written.
+
+    `kind` is the word for such a file in the error.
+    """
     if path.suffix not in suffixes:
         raise InputError(str(path), "", f"{path.suffix!r} is no {kind}", ", ".join(suffixes))
 
@@ -117,6 +125,7 @@ Pack = Callable[[bytearray], bytes]
 class Segments(io.RawIOBase):
     """A file of compressed streams, one after the other; each flush ends a stream.
 
+    `pack` compresses a whole stream, and `draft` one that is to be replaced, as fast as it can.
     Such a file is valid in its format, and what was flushed can be read even if the process is
     killed. For xz there is no other way; a Zstandard frame has a checksum only when it is whole.
     """
@@ -171,7 +180,7 @@ class Segments(io.RawIOBase):
 
 
 def pack(path: Path) -> BinaryIO:
-    """Open a new file, compressed as its suffix says: .gz, .xz, .zst; otherwise plain.
+    """Open a new file for writing, compressed as its suffix says: .gz, .xz, .zst; otherwise plain.
 
     Raises OSError where the file cannot be written, InputError where the compressor is not
     installed.

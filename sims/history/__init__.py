@@ -110,12 +110,15 @@ class History(Runs):
         """Have the history call `handler(record, event)` with each event of class `kind`, once the
         state includes the event.
 
-        The events that a `Compound` stands for do not reach the handler.
+        The events that a `Compound`, one line for many events, stands for do not reach the handler.
         """
         self._on[kind].append(handler)
 
     def apply(self, record: Record) -> None:
-        """Bring the state up to date with the next record of the log, and notify listeners."""
+        """Bring the state up to date with the next record of the log, and notify listeners.
+
+        Raises LookupError where the record contradicts earlier ones.
+        """
         if record.t > self.now:
             self._report_gone(self.now)
             self._notify.time_passed(record.t)
@@ -127,8 +130,8 @@ class History(Runs):
                 handler(record, record.event)
 
     def close(self) -> None:
-        """End the history with the log: notify listeners of all runs and jobs that are still under
-        way, then of the log's end."""
+        """End the history with the log: notify listeners of all runs that are under way and of all
+        jobs that are still in the system, then of the log's end."""
         for run in self.runs.values():
             if run.end is None:
                 self._notify.run_over(run, self.now)
@@ -142,7 +145,8 @@ class History(Runs):
 
 
 def _together(methods: list[Hook]) -> Hook:
-    """Return one function that calls all of these listeners' methods, in order."""
+    """Return one function that calls all of these listeners' methods, in order, with the arguments
+    that it gets."""
     if len(methods) == 1:
         return methods[0]
 

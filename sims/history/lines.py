@@ -98,8 +98,12 @@ class Lines:
             self._keep(kind, job, (number, line))
 
     def _keep(self, kind: bytes, job: bytes, line: Line) -> None:
-        """Keep a line about a job, or drop all lines of a job that came and went since the last
-        `tell`."""
+        """Keep a line about a job that the history needs.
+
+        `kind` is the name of the line's event class, and `job` the job's name as the line has it.
+        If the line ends a job that was also submitted since the last `tell`, all kept lines of that
+        job are dropped.
+        """
         assert self._known is not None
         if kind == SUBMITTED:
             self._of_jobs[job] = [line]

@@ -81,18 +81,19 @@ class JobRow:
 
 
 def bounded(flowtime: Any, own: Any, bound: float) -> Any:
-    """Return the bounded slowdown of one job or of an array of jobs."""
+    """Return the bounded slowdown of one job or of an array of jobs: max(1, flowtime / max(own,
+    bound)), where `own` is the error-free time of the job by itself."""
     return np.maximum(1.0, flowtime / np.maximum(own, bound))
 
 
 def own_time(described: JobDescribed | None, run: RunStarted, before: float) -> float:
-    """Return a job's own error-free time once `run` has started; `before` is the value from earlier
-    runs, or nan.
+    """Return a job's own error-free time once `run` has started, in time at speed 1; `before` is
+    the value from earlier runs, or nan.
 
     The own time is that of one run from scratch at speed 1, with verification and without
     checkpoints, on the workers of the job's last run, or of its first run if the job is malleable,
-    since it changes their number while it runs. It is nan for iterative jobs: it would depend on
-    which workers stay UP.
+    since it changes their number while it runs. It is nan without a description of the job, and for
+    iterative jobs: it would depend on which workers stay UP.
     """
     if described is None or described.kind is JobKind.ITERATIVE:
         return nan

@@ -236,8 +236,8 @@ class Runs(Workers):
         return self._runs[event.job, event.run]
 
     def _start(self, record: Record, event: RunStarted) -> None:
-        """Add a run that starts on free workers, or on those that an earlier run of the job has
-        kept for it."""
+        """Add a run that starts on free workers, or on those that its job has kept from the run
+        `event.keeps`."""
         kept = None
         if event.keeps is None:
             self._hold(self.jobs[event.job], 1, record.t)
@@ -296,7 +296,8 @@ class Runs(Workers):
         self._let_go(self._run_of(event), record)
 
     def _let_go(self, run: Run, record: Record) -> None:
-        """Remove a run that is over, and count its workers as free."""
+        """Remove a run that is over and whose workers its job does not keep; they are free from now
+        on."""
         del self._runs[run.key]
         run.job.left = record.t, run.processors, run.number, run.holding
         self._give(run, record)
@@ -304,8 +305,8 @@ class Runs(Workers):
         self._hold(run.job, -1, record.t)
 
     def _part(self, run: Run, record: Record) -> None:
-        """Notify listeners that the run's members are released. If they had been kept after the
-        run's end, report what they did since then first."""
+        """Notify listeners that the run's members are released, after what they did since the run's
+        end if they were kept."""
         if run.kept:
             self._span(run, record, run.done)
         run.apart = {}
@@ -385,7 +386,7 @@ class Runs(Workers):
             self._span(run, record, run.done)
 
     def _begin_checkpoint(self, record: Record, event: CheckpointStarted) -> None:
-        """Record that a checkpoint is taken while its run goes on."""
+        """Record that a checkpoint begins while its run goes on computing."""
         run = self._run_of(event)
         if not run.rate:
             self._span(run, record, run.done)
@@ -425,9 +426,13 @@ class Runs(Workers):
             self._regroup(run, record, text(left), text(without(aside, (came,))))
 
     def _drop(self, record: Record, event: ReplicasDropped) -> None:
-        """Move the members of replicas that drop out from the run's members to those that it holds
-        aside. Some are aside already, if a pause after which they would have rejoined is broken
-        off."""
+        """Move the members of replicas that drop out from the run's members to the workers that it
+        holds aside.
+
+        Those that are aside already, because a pause after which they would have rejoined is broken
+        off, stay there. If the member that hangs is among those that drop out, the run hangs no
+        longer.
+        """
         run, gone = self._run_of(event), event.processors
         fresh = without(spans_in(gone), numbers_in(run.dropped))
         if fresh:
@@ -442,8 +447,8 @@ class Runs(Workers):
         self._let_in(self._run_of(event), record, event.processors)
 
     def _let_in(self, run: Run, record: Record, processors: str) -> None:
-        """Move the members of replicas that rejoin from those that the run holds aside back to its
-        members."""
+        """Make the workers `processors`, which the run holds aside as members of dropped replicas,
+        its members again."""
         numbers = numbers_in(processors)
         run.dropped = text(without(spans_in(run.dropped), numbers))
         aside = text(without(spans_in(run.aside), numbers))
@@ -476,8 +481,11 @@ class Runs(Workers):
         self._regroup(self._run_of(event), record, event.processors)
 
     def _regroup(self, run: Run, record: Record, processors: str, aside: str = "") -> None:
-        """Replace the members of a run, and the workers that it holds aside, by these; report what
-        the run did until now with those it had."""
+        """Replace the members of a run by the set `processors`, and the workers that it holds aside
+        by the set `aside`.
+
+        What the run did until now, with those that it had, is reported first.
+        """
         self._span(run, record, run.done_at(record.t))
         self._give(run, record)
         run.processors, run.apart, run.away = processors, {}, set()

@@ -258,12 +258,15 @@ class Listener:
         """Note that an iteration of a job is completed."""
 
     def queue_changed(self, now: float) -> None:
-        """Note that the number of waiting jobs, `history.waiting`, or of running ones,
-        `history.running`, has changed."""
+        """Note that, at `now`, the number of waiting jobs (`history.waiting`) or of running ones
+        (`history.running`) has changed."""
 
     def storage_changed(self, now: float) -> None:
-        """Note that a run has another bandwidth to the shared storage than before, or none any more
-        (`history.sharing`)."""
+        """Note that the bandwidth of one run to the shared storage has changed at `now`, perhaps
+        from or to 0.
+
+        `history.sharing` has all runs whose bandwidth is above 0.
+        """
 
     def run_started(self, run: Run, record: Record) -> None:
         """Note that a run holds its members from now on."""
@@ -283,27 +286,34 @@ class Listener:
         """
 
     def run_over(self, run: Run, end: float) -> None:
-        """Note that a run has ended, at `end`, or is still under way (no `outcome`) where the log
-        ends.
+        """Note that a run has ended, at `end`, or is still under way (its `outcome` is None) where
+        the log ends, at `end`.
 
         Called once for every run.
         """
 
     def run_released(self, run: Run, record: Record) -> None:
-        """Note that a run's members are released, or that the run for which they were kept
-        begins."""
+        """Note that a run that has ended holds its members no longer: they are free, or the next
+        run of the job, for which they were kept, has taken them over."""
 
     def aside_span(self, run: Run, until: float) -> None:
-        """Note what workers did over [run.aside_since, until) that a run holds aside (standbys,
-        members of replicas that have dropped out): they were the same, and those away were."""
+        """Note what workers did over [run.aside_since, until) that `run` held aside: standbys, and
+        members of replicas that have dropped out.
+
+        Over that time they were the workers `run.aside`, of which `run.aside_away` were not UP.
+        """
 
     def member_changed(self, run: Run, worker: int, record: Record) -> None:
-        """Note that a member's state, message or speed has changed, or that a worker has joined the
-        run that is not UP, has a message under way or has speed 0."""
+        """Note that something has changed for a worker among the run's members: its state, its
+        message or its speed.
+
+        Also called for a worker that joins the run and is not UP, has a message under way or has
+        speed 0.
+        """
 
     def worker_span(self, worker: Worker, until: float) -> None:
-        """Note what a worker did of its own over [worker.since, until): it was away in one state,
-        or had one message under way.
+        """Note what a worker did apart from its runs over [worker.since, until): it was RECLAIMED
+        or DOWN, or had one message under way.
 
         The runs that held the worker over that time still hold it (`history.holders`).
         """

@@ -28,7 +28,11 @@ Handler = Callable[[Record, Any], object]
 
 @define(eq=False)
 class Holders:
-    """Index by which the runs that hold a worker are found."""
+    """Index by which the runs that hold a worker are found.
+
+    A run with a share of 1 holds its workers entirely; runs with smaller shares may hold the same
+    worker.
+    """
 
     _whole: np.ndarray[Any, Any]
     """Array over workers of the run that holds all of the worker, or None."""
@@ -62,8 +66,8 @@ class Holders:
 
 @define(eq=False)
 class Workers:
-    """The part of a history that keeps the workers' states, messages and speeds, and who holds
-    them."""
+    """The part of a history that keeps the workers' states, messages and speeds, and which runs
+    hold them."""
 
     processors: int = 0
     """Number of processors of the platform, from the log's first record."""
@@ -159,7 +163,7 @@ class Workers:
     def _known(self, number: int, record: Record) -> Worker:
         """Return the entry of a worker that is about to change, made anew if it has none.
 
-        If it has one, listeners are first told of the span that ends now.
+        If it has one, listeners are first notified of the span that ends with `record`.
         """
         worker = self.workers.get(number)
         if worker is None:
@@ -207,8 +211,8 @@ class Workers:
         run.aside_since, run.aside_seq = record.t, record.seq
 
     def _ready(self, run: Run, aside: str, record: Record) -> None:
-        """Let `run` hold these workers aside: no run holds them so far, and the run does not
-        compute on them."""
+        """Let `run` hold the workers of the set `aside` without computing on them, as standbys for
+        example; no run holds them so far."""
         run.aside, run.aside_away = aside, set()
         run.aside_since, run.aside_seq = record.t, record.seq
         if aside:
@@ -216,7 +220,8 @@ class Workers:
                 self._note_aside(run, worker)
 
     def _note(self, run: Run, worker: int, record: Record) -> None:
-        """Record what a member's state, message or speed means to its run, and notify listeners."""
+        """Record whether a member of a run is not UP (`run.away`), and whether it is not UP, has a
+        message under way or has speed 0 (`run.apart`); notify listeners."""
         (run.away.add if self._is_away(worker) else run.away.discard)(worker)
         if worker in self.workers or worker in self._stalled:
             run.apart[worker] = None
@@ -226,12 +231,15 @@ class Workers:
 
     @abstractmethod
     def _stop_passing(self, run: Run, record: Record) -> None:
-        """Report what a run did that stands still while it pauses or its checkpoint is taken, as a
-        change ends that span."""
+        """Report what a run did since `run.since` if it stood still over that time, in a pause or
+        for a checkpoint; a change of its members or of the checkpoint ends that span. Do nothing
+        for any other run."""
 
     def _take(self, run: Run, processors: str, record: Record) -> list[int]:
-        """Let `run` hold these workers too. Return those that are not UP, have a message under way
-        or have speed 0."""
+        """Let `run` hold the workers of the set `processors` in addition to those that it holds.
+
+        Returns those of the set that are not UP, have a message under way or have speed 0.
+        """
         apart = self._apart_in(processors)
         self._cut_all(apart, record)
         run.job.hold(count_in(processors), record.t)
@@ -246,7 +254,8 @@ class Workers:
             self._note(run, number, record)
 
     def _give(self, run: Run, record: Record) -> None:
-        """Let `run` release all workers that it holds, and report what they did for it."""
+        """Let `run` release all workers that it holds, its members and those that it holds aside,
+        and report what they did for it."""
         self._cut_all(run.apart, record)
         run.job.hold(-count_in(run.processors) - count_in(run.aside), record.t)
         if run.aside:

@@ -34,8 +34,8 @@ ORDER = {
 
 @define(eq=False)
 class Lineage:
-    """The workers that a job keeps from run to run, each at its place, and the checkpoints that
-    they keep in memory: each its own states and those of its buddies."""
+    """The workers on which the runs of a job follow each other, each at its place among them, and
+    the checkpoints that they keep in memory: each its own states and those of its buddies."""
 
     places: list[int]
     """Number of the worker at each place."""
@@ -49,16 +49,19 @@ class Lineage:
     """Number of checkpoints begun so far, which makes their names unique."""
 
     def buddies(self, worker: int) -> list[int]:
-        """Return the workers that keep a copy of this one's states, in the order of their
-        places."""
+        """Return the workers that keep a copy of the states of `worker`, one of this lineage's, in
+        the order of their places."""
         rings, place = groups(range(len(self.places))), self.places.index(worker)
         return [self.places[it] for it in sorted(buddies(rings, place))]
 
 
 @define(eq=False)
 class RunContext:
-    """One run of a job in real processes: the chains of steps that each process computes, and where
-    their states are."""
+    """One run of a job in real processes, and where its states are.
+
+    A job's work consists of chains: sequences of computing steps, each of which begins from the
+    state that the one before has left. The run's processes divide the chains among themselves.
+    """
 
     run: Run
     name: str
@@ -92,7 +95,7 @@ class RunContext:
 
 @define(eq=False)
 class Activities:
-    """The real work that timers of the simulation stand for, as coroutines.
+    """The real work that timer entries of the simulation stand for, as coroutines.
 
     A method returns when the work is complete; the carrier then hands its entry back to the
     simulation. Cancelling `compute` also halts the computation on all members.
@@ -111,10 +114,12 @@ class Activities:
     it, so that a halt which overtakes its instruction still wins."""
 
     async def compute(self, context: RunContext, part: float, due: float) -> None:
-        """Have the members' processes compute up to the fraction `part` of the run's work, from 0
-        to 1, by the time `due` of the run, and return once all of them have answered.
+        """Have the members' processes compute their chains of steps up to the fraction `part` of
+        the run's work, from 0 to 1, by the time `due` of the simulation's clock, and return once
+        all of them have answered.
 
-        A run that continues from a checkpoint loads it first. A cancelled call halts the processes.
+        A run that continues from a checkpoint in members' memory loads it first. A cancelled call
+        halts the processes.
         """
         if context.restores:
             await self.recover(context)
@@ -144,8 +149,8 @@ class Activities:
         context.latest.update(await self.processes.call(worker, "halt", context.name, order))
 
     async def _missing_states(self, context: RunContext, worker: int) -> States:
-        """Return the states, at the beginning of the run, of those chains that this member has to
-        compute and whose state its process has not received."""
+        """Return the states at the beginning of the run of those chains (sequences of computing
+        steps) that this member has to compute and of which its process has received none."""
         await self.processes.present(worker)
         origin, held = context.origin, self.holds(worker, context.name)
         if origin is None and not held:
@@ -156,8 +161,12 @@ class Activities:
         return {chain: states[chain] for chain in context.shares[worker] if chain not in held}
 
     def holds(self, worker: int, label: str) -> set[int]:
-        """Return the set of chains whose data, or states in a run, this worker's present process
-        holds; callers add to it."""
+        """Return the numbers of the chains (sequences of computing steps) of which this worker's
+        present process holds something: their data, if `label` names data, or their states, if it
+        names a run.
+
+        The set is the record itself: callers add the chains whose states they send.
+        """
         return self.processes.seats[worker].held[label]
 
     async def _load(self, context: RunContext, worker: int) -> None:
@@ -165,13 +174,15 @@ class Activities:
         await self._give(worker, context.name, await self._missing_states(context, worker))
 
     async def _give(self, worker: int, label: str, states: States) -> None:
-        """Send a process states of a run, data, or a program, which has no states."""
+        """Send a process the states of a run, or the data of a job, that `label` names; a program
+        has no states."""
         held = self.holds(worker, label)  # before the call, in which the process may die
         await self.processes.call(worker, "load", label, states)
         held.update(states)
 
     async def snapshot(self, context: RunContext) -> States:
-        """Return the present states of all chains of a run.
+        """Return the present states of all chains of a run, that is, of its sequences of computing
+        steps.
 
         The process of a reclaimed worker is stopped and cannot answer: its chains are as they were
         when it stopped.
@@ -190,8 +201,11 @@ class Activities:
         await asyncio.gather(*(self._keep(lineage, source, it) for it in lineage.places))
 
     def _begin(self, context: RunContext) -> Lineage:
-        """Begin a checkpoint in members' memory: give it a name of its own; return the lineage that
-        keeps it."""
+        """Begin a checkpoint in members' memory, under a name of its own; return the run's lineage,
+        which records it.
+
+        What members keep of a checkpoint that was interrupted is dropped.
+        """
         lineage = context.lineage
         if lineage.taken != lineage.name:  # one that was interrupted
             self.drop(lineage.places, "", [lineage.taken])
@@ -200,20 +214,27 @@ class Activities:
         return lineage
 
     def drop(self, workers: Iterable[int], run: str, names: Sequence[str]) -> None:
-        """Have workers forget the states of a run, and what they keep under these names."""
+        """Have workers forget the states of the run of this name, and the checkpoints that they
+        keep under `names`; do not wait for that."""
         self.carrier.aside(self._call_each(workers, "forget", run, names))
 
     async def _source(self, context: RunContext) -> str:
-        """Return the name under which members know the states that a checkpoint saves: the run's,
-        or that of the frozen ones."""
+        """Return the name under which members know the states that a checkpoint saves.
+
+        That is the name of the run, or, where the run computes on meanwhile, the name of the copy
+        that members made of their states as the checkpoint began.
+        """
         if context.freezing is None:
             return context.name
         await _finished(context.freezing)
         return context.frozen
 
     async def _keep(self, lineage: Lineage, source: str, worker: int) -> None:
-        """Have a member keep its states, whose name is `source`, for the checkpoint that is being
-        taken, and send them to its buddies."""
+        """Have a member keep the states that it has under the name `source` for the checkpoint that
+        is being taken, and send them to its buddies.
+
+        Raises Gone if a buddy's process has died.
+        """
         if not await self.processes.call(
             worker, "share", source, lineage.taken, await self._peers(lineage, worker)
         ):
@@ -223,8 +244,12 @@ class Activities:
         return [await self.processes.peer(it) for it in lineage.buddies(worker)]
 
     async def recover(self, context: RunContext) -> None:
-        """Load the saved states into all members; under buddies, also send each member's to its
-        buddies again."""
+        """Load the saved states into all members.
+
+        Where members keep checkpoints in memory, each first asks its own process and its buddies
+        for its states, then gets them from the master; afterwards it sends them to its buddies
+        again. Raises LiveError where no process and no master has them.
+        """
         if not context.restores:
             for worker in context.shares:
                 await self._load(context, worker)
@@ -250,13 +275,15 @@ class Activities:
         lineage.name, context.restores = lineage.taken, False
 
     async def save(self, context: RunContext) -> None:
-        """Collect the states of all members at the master at once, as their checkpoint; for
-        platforms without a link."""
+        """Collect the states of all members at the master at once, as their checkpoint.
+
+        This is for platforms without a link; with one, messages carry a checkpoint.
+        """
         context.sent = await self._collect(context.shares, await self._source(context))
 
     async def verify(self, context: RunContext) -> None:
-        """Check that no member has lost steps since its last report. Raises LiveError if one
-        has."""
+        """Check that each member still has all steps that it has reported; raise LiveError if one
+        has lost some."""
         for worker, chains in context.shares.items():
             states = await self.processes.call(worker, "states", context.name)
             behind = [it for it in chains if states[it][0] < context.latest[it][0]]
@@ -266,8 +293,12 @@ class Activities:
     # --- messages -----------------------------------------------------------------------------
 
     async def transfer(self, event: TransferStarted, context: RunContext, due: float) -> None:
-        """Send what is left of a message, at the channel's bandwidth; its receiver has the contents
-        then."""
+        """Send what is left of a message at the channel's bandwidth, up to the time `due` of the
+        simulation's clock; its receiver has the contents then.
+
+        The contents are the program, data, or states from the master (an image), or the states of a
+        member that the master keeps (a save).
+        """
         await self._pass_bytes(event, due)
         worker, label = event.worker, context.label
         match event.kind:
@@ -286,7 +317,8 @@ class Activities:
                 await self._give(worker, label, {chain: begins[chain] for chain in chains})
 
     async def _pass_bytes(self, event: TransferStarted, due: float) -> None:
-        """Send the bytes in chunks, evenly spread over the time that is left until `due`."""
+        """Send the bytes of a message, without its contents, in chunks that are evenly spread over
+        the time that is left until `due`."""
         about, worker = self.settings, event.worker
         rate = about.rates[ORDER[event.kind]] if about.rates else about.bandwidth
         whole = event.left * about.scale * rate
@@ -302,9 +334,10 @@ class Activities:
     # --- work that no entry waits for -------------------------------------------------------------
 
     async def stop(self, worker: int, contexts: Iterable[RunContext]) -> None:
-        """Stop the process of a worker that its owner reclaims, or continue one that is returned.
+        """Stop the process of a worker that is RECLAIMED now, or continue that of any other worker.
 
-        A stopped process cannot answer, so the states of its runs are collected first.
+        A stopped process cannot answer, so the states that it has in the runs of `contexts` are
+        collected first.
         """
         self._orders += 2
         for context in contexts:
@@ -317,7 +350,8 @@ class Activities:
         return known is not None and known.state is WorkerState.RECLAIMED
 
     async def _collect(self, workers: Iterable[int], name: str) -> dict[int, State]:
-        """Return the states that these workers' processes have under a name."""
+        """Return the states of chains that these workers' processes have under a name, that of a
+        run or of a checkpoint."""
         return dict(ChainMap(*await self._call_each(workers, "states", name)))
 
     async def _call_each(self, workers: Iterable[int], method: str, *arguments: Any) -> list[Any]:

@@ -68,8 +68,12 @@ SIZES = "program", "data", "image"
 
 
 async def survey(processes: Processes) -> tuple[float, list[str]]:
-    """Measure the processes while no run is under way; return the seconds of a step with all of
-    them at work, and a line for each cost."""
+    """Measure what processes cost while no run is under way.
+
+    Returns the seconds of a step with all processes at work, and lines of text with the latency of
+    a call, the time of a step, the bandwidth, and how fast a death is noticed and a process
+    replaced.
+    """
     call, clock, size = processes.call, time.monotonic, len(processes.seats)
     begun = clock()
     for _ in range(CALLS):
@@ -100,11 +104,12 @@ async def survey(processes: Processes) -> tuple[float, list[str]]:
 
 
 def predictable(scenario: Scenario, own: bool) -> Scenario:
-    """Return the scenario as live processes carry it out.
+    """Return the scenario if its live runs can be predicted by measured costs.
 
-    `own`: whether all processes are on this machine. Raises InputError where a calibration does not
-    know the costs: with a pace, for other jobs than listed rigid ones, for periods by formula, and
-    where processes share a processor.
+    `own` says whether all processes are on this machine. Raises InputError where a cost is not
+    measured: with a fixed time for each step (`live.pace`), for other jobs than listed rigid ones
+    and iterative ones, for workers or messages that differ, for periods by formula, and where
+    processes share a processor; and for what `playable` refuses.
     """
     jobs, rules = scenario.job.jobs, scenario.protections.values()
     iterative = isinstance(scenario.job, IterativeSection)
@@ -177,8 +182,11 @@ def rehearsed(
 
 
 def _shorter(job: AnyJob, part: float, section: ProtectionSection) -> AnyJob:
-    """Return the job with this part of its iterations or steps, but with so many periods at least
-    that a checkpoint on each of its levels is complete before its end."""
+    """Return the job with the fraction `part` of its iterations or steps.
+
+    A rigid job keeps so many periods that a checkpoint on each of its levels is complete before its
+    end; `section` is the protection of jobs without one of their own.
+    """
     if isinstance(job, IterativeEntry):
         return job.model_copy(update={"iterations": ceil(part * job.iterations)})
     assert isinstance(job, RigidJob)
@@ -231,8 +239,12 @@ class Lengths(Listener):
 def rehearse(
     scenario: Scenario, step: float, processes: Processes, folder: Path, log: Path
 ) -> Lengths:
-    """Carry out the scenario's rehearsal with real processes; return the lengths of its parts and
-    messages. The rehearsal's log goes to `log`."""
+    """Carry out a short form of the scenario with real processes, to measure the lengths of its
+    parts and messages; return these lengths.
+
+    `step` is the seconds of a computing step, `folder` that of the scenario's files, and `log` the
+    file for the log of this run.
+    """
     short = rehearsed(scenario, step, max(processes.starts), folder)
     history = History()
     lengths = history.listen(Lengths(step=step / scenario.live.scale))
@@ -251,7 +263,12 @@ units: (mean, standard error)."""
 
 
 def costs_of(lengths: Lengths) -> Costs:
-    """Return the mean costs of a rehearsal. Raises InputError where nothing was computed."""
+    """Return the mean cost of each part and message that `rehearse` has measured, with its standard
+    error, in time units.
+
+    Raises InputError where no run computed to the end of a part, so that the time of a step is not
+    known.
+    """
     if not lengths.parts["step"]:
         problem = "no run of the rehearsal computed to the end of a part"
         raise unfit("live.scale", problem, "more seconds for each time unit")
@@ -276,16 +293,18 @@ def drawn(costs: Costs, number: int) -> dict[str, float]:
 
 
 def lines(costs: Costs, scale: float) -> Iterator[str]:
-    """Yield a line for each cost, in seconds."""
+    """Yield a line for each cost, in seconds; `scale` is the seconds of a time unit."""
     for key, (mean, error) in costs.items():
         yield f"  {key:<11} {mean * scale:.4g} s (standard error {error * scale:.2g})"
 
 
 def calibrated(scenario: Scenario, costs: Mapping[str, float]) -> Scenario:
-    """Return the scenario with these costs: times of jobs and periods in time units, as a
-    simulation counts them.
+    """Return the scenario whose times and periods are counted in time units, as a simulation needs
+    them, in place of steps.
 
-    Carried out live, it has the same steps and messages as before, and its policies see the costs.
+    `costs` maps `step` to the time units of a step, and keys of the scenario such as `cost` and
+    `data` to what they cost. Carried out live, the scenario has the same steps and messages as
+    before, and its policies see the costs.
     """
     step, known = costs["step"], dict(costs)
 
@@ -322,6 +341,7 @@ def calibrated(scenario: Scenario, costs: Mapping[str, float]) -> Scenario:
 
 
 def _with(section: S, values: Mapping[str, Any]) -> S:
-    """Return the section with those of these values of which it has keys."""
+    """Return the section with those of these values that are values of its own keys; others are
+    left out."""
     known = type(section).model_fields
     return section.model_copy(update={key: values[key] for key in values if key in known})

@@ -44,8 +44,12 @@ GLANCE = 1.0
 
 @define(eq=False)
 class Measured:
-    """Record of the real work behind one timer entry, from its beginning until its target learns
-    that it is complete. It is the message that tells the carrier so."""
+    """The real work behind one timer entry, from its beginning until the entry's target learns that
+    it is complete.
+
+    Where work takes the time that it takes, this record is also the message by which the carrier
+    learns of its end.
+    """
 
     target: Receiver = field(repr=False)
     message: object
@@ -65,8 +69,9 @@ class LiveError(Exception):
 
 @define(eq=False)
 class Carrier:
-    """Has real processes do the work that timers of a simulation stand for, and returns each timer
-    entry once its work is complete; tells workers what their processes do unasked.
+    """Has real processes do the work that timer entries of a simulation stand for, and returns each
+    entry once its work is complete. It also lets the simulation's workers know when their processes
+    die, or are told to end, by no command of the simulation.
 
     It is the outside of the run's clock (`actors.runtime.wall.Outside`), and the live side of
     `sims.world.run` (`sims.world.Live`).
@@ -112,7 +117,8 @@ class Carrier:
 
     @property
     def _patience(self) -> float:
-        """Seconds after which work with a pace is too late."""
+        """Seconds by which work may be late before the run ends with an error, where each step has
+        a fixed time (`live.pace`)."""
         return self.settings.patience or LATE
 
     def attach(self, system: System) -> None:
@@ -122,8 +128,12 @@ class Carrier:
             system.describe(ProcessesDescribed, self.scale)
 
     def begins(self, _: int, __: Callable[[], float]) -> None:
-        """Pass deaths of real processes, and notices of them, on to their workers from now on, as
-        all actors exist."""
+        """Let the simulation's workers know of deaths of their real processes, and of notices of
+        them (SIGTERM), from now on.
+
+        It is the function `begins` of `sims.world.run`, called when all actors exist; it uses
+        neither of its arguments.
+        """
         scheduler = self.system.actors[SCHEDULER]
         assert isinstance(scheduler, Scheduler)
         registry = scheduler.workers
@@ -146,8 +156,11 @@ class Carrier:
         return (time.monotonic() - self._zero) / self.scale
 
     def seconds(self, until: float) -> float:
-        """Return the seconds of the wall clock from now until the run's time `until`, at least 0; 0
-        where the pace is free, as work then takes the time that it takes."""
+        """Return the seconds of the wall clock from now until the run's time `until`, at least 0.
+
+        Where steps have no fixed time (`live.pace` is `free`) the result is 0, as work then takes
+        the time that it takes.
+        """
         return 0.0 if self.free else max(0.0, (until - self.now()) * self.scale)
 
     def wait(self, until: float) -> Sequence[Arrival]:
@@ -165,14 +178,15 @@ class Carrier:
     # --- the work -----------------------------------------------------------------------------
 
     def begin(self, entry: Timer) -> None:
-        """Start the real work that should be complete at the entry's due time."""
+        """Start the real work that a timer entry stands for, and that should be complete at the
+        entry's due time."""
         _, order, target, message, _ = entry
         work, subject = self.work(entry)
         about = self._open[order] = Measured(target, message, subject, self.system.loop.now)
         about.future = self.aside(self._carry(entry, work, about))
 
     def stop(self, entry: Timer) -> None:
-        """Cancel the real work of an entry, if it is still under way."""
+        """Cancel the real work of a timer entry, if it is still under way."""
         if (about := self._open.pop(entry[1], None)) is not None:
             about.future.cancel()
 
@@ -194,8 +208,12 @@ class Carrier:
         self._report((self.now(), entry))
 
     def measured(self, entry: Timer) -> tuple[Receiver, object]:
-        """Return the receiver and the message by which an entry with free work reaches its target:
-        the carrier itself, which logs how long the work took and hands the message on."""
+        """Return the receiver and the message by which an entry reaches its target where work takes
+        the time that it takes.
+
+        The receiver is the carrier itself, which logs how long the work took and hands the entry's
+        own message on.
+        """
         return self, self._open.pop(entry[1])
 
     def _hand_on(self, it: Measured, cause: int) -> None:
@@ -209,7 +227,11 @@ class Carrier:
     name: str = field(init=False, default="processes")
 
     def aside(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
-        """Run a coroutine in real time; return its future. Its errors end the run."""
+        """Run a coroutine on the Dask client's loop in real time, for which no timer entry waits;
+        return its future.
+
+        Its errors end the run, except that of a process that has died (Gone).
+        """
         return self.processes.post(self._reporting(work))
 
     async def _reporting(self, work: Coroutine[Any, Any, Any]) -> Any:

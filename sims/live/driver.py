@@ -63,7 +63,8 @@ class Driver(Activities):
 
     @singledispatchmethod
     def follow(self, event: Event) -> None:
-        """Change the runs' records as an event asks; most events change none."""
+        """Change what is known of runs and of their real work as an event of the simulation asks;
+        most events change nothing."""
 
     @follow.register
     def _count_tasks(self, event: TasksDescribed) -> None:
@@ -112,8 +113,8 @@ class Driver(Activities):
             context.origin = source.saved
 
     def _steps(self, work: float) -> int:
-        """Return the number of steps that a chain has to compute for so much work, in the
-        scenario's unit."""
+        """Return the number of steps that a chain has to compute for so much work, in time units;
+        at least 1."""
         about = self.settings
         step = (about.step or about.scale) if about.pace == "free" else about.pace
         return max(1, round(work * about.scale / step))
@@ -191,8 +192,8 @@ class Driver(Activities):
     # --- what takes real time -----------------------------------------------------------------
 
     def activity(self, entry: Timer) -> tuple[Activity, Subject]:
-        """Return the coroutine whose work should be complete at the entry's due time, and what the
-        entry is about."""
+        """Return the coroutine whose real work should be complete at the due time of a timer entry,
+        and what the entry is about: job, run, and the worker of a message (else None)."""
         due, _, target, message, _ = entry
         if isinstance(message, TransferDue):
             event = self.history.message(target.index)

@@ -35,7 +35,8 @@ DIES_WITH_PARENT = 1
 
 
 class Holder:
-    """The Dask actor in each worker's process, which computes and keeps states of chains.
+    """The Dask actor in each worker's process, which computes chains (sequences of steps, each from
+    the state that the one before has left) and keeps their states.
 
     All methods are coroutines, so that they share the process's one thread: a method that waits
     lets a later halt through.
@@ -108,14 +109,14 @@ class Holder:
         """Receive a chunk of a message."""
 
     async def send(self, size: int) -> bytes:
-        """Return `size` bytes, a chunk of an image that is sent to the master."""
+        """Return `size` bytes, a part of a checkpoint that is sent to the master."""
         return bytes(size)
 
     # --- states -------------------------------------------------------------------------------
 
     async def load(self, label: str, states: States) -> None:
-        """Add these states to those of the run or data `label`, or keep the program `label`, which
-        has none."""
+        """Add these states, pickled, to those of the run or data `label`, or note that the program
+        `label` is here, which has no states."""
         self._states.setdefault(label, {}).update(opened(states))
 
     async def states(self, name: str) -> States:
@@ -131,13 +132,19 @@ class Holder:
         self._kept.setdefault(name, {}).update(states)
 
     async def kept(self, name: str, chains: Sequence[int]) -> States:
-        """Return the states of these chains that are kept under this name. Raises KeyError unless
-        all are."""
+        """Return the states of these chains, by their numbers, from those that are kept under this
+        name.
+
+        Raises KeyError unless all of them are.
+        """
         return {chain: self._kept[name][chain] for chain in chains}
 
     async def share(self, source: str, name: str, others: Sequence[Peer]) -> bool:
-        """Keep a copy of the states of `source` (a run or a name) under `name`, here and in the
-        processes `others`. Return whether none of these has died meanwhile."""
+        """Keep a copy of the states that have the name `source`, that of a run or of kept states,
+        under `name`, here and in the processes `others`.
+
+        Returns False if one of these has died meanwhile, else True.
+        """
         states = await self.states(source)
         await self.keep(name, states)
 
@@ -152,8 +159,11 @@ class Holder:
     async def restore(
         self, run: str, name: str, chains: Sequence[int], others: Sequence[Peer]
     ) -> bool:
-        """Load the states of these chains that are kept under this name, here or by one of the
-        processes `others`, as those of the run. Return whether they were there."""
+        """Load the states of these chains that are kept under `name`, here or else by one of the
+        processes `others`, as the states of the run `run`.
+
+        Returns whether one of these keeps the states of all of the chains.
+        """
         for peer in (None, *others):
             with suppress(KeyError, OSError):
                 about = name, chains
@@ -182,11 +192,13 @@ class Holder:
         program: str,
         whole: bool,
     ) -> States:
-        """Advance the chains to `target` steps within `seconds`, and return their states, or their
-        numbers of steps only unless `whole`.
+        """Advance the chains of a run to `target` steps, spread over `seconds`, and return their
+        states, or their numbers of steps only unless `whole`.
 
-        Chains of which the run has no state here begin from the data `label`. A later instruction
-        for the run ends this one early. Raises AssertionError if the process lacks the program.
+        Instructions for a run are numbered: `order` is this one's number, one with a larger number
+        ends it early, and nothing is computed if such a one has come before. Chains of which the
+        run has no state here begin from the data `label`. Raises AssertionError if the process
+        lacks `program`, the label of the run's program (empty: it needs none).
         """
         if program and program not in self._states:
             raise AssertionError(f"{run} computes without its program")
@@ -217,8 +229,8 @@ class Holder:
                         states[chain] = done + 1, self._advance(state, done)
 
     async def halt(self, run: str, order: int) -> States:
-        """Stop computing for this run, and return the states that it has reached in this
-        process."""
+        """Stop computing for this run, unless an instruction later than `order` asks for it, and
+        return the states that the run has reached in this process."""
         self._orders[run] = max(order, self._orders.get(run, 0))
         return await self.states(run)
 
@@ -276,13 +288,13 @@ Advance = Callable[[Any, int], Any]
 
 
 def sealed(states: States) -> States:
-    """Return the states with each state as a pickle, which only processes that compute with it
-    open."""
+    """Return the states with the result of each chain's steps as a pickle, which only processes
+    that compute with it open."""
     return {chain: (done, dumps(state)) for chain, (done, state) in states.items()}
 
 
 def opened(states: States) -> dict[int, State]:
-    """Return the states of chains from such pickles."""
+    """Return the states of chains with their pickles, made by `sealed`, opened."""
     return {chain: (done, pickle.loads(state)) for chain, (done, state) in states.items()}
 
 
@@ -294,15 +306,15 @@ def hashed(state: bytes, unit: int) -> bytes:
 
 def _following(results: States) -> States:
     """Return the first states of the next iteration, which depend on one hash of the last states of
-    all chains."""
+    all chains, `results`."""
     answer = sha256(b"".join(state for _, (_, state) in sorted(opened(results).items()))).digest()
     return sealed({it: (0, sha256(answer + str(it).encode()).digest()) for it in results})
 
 
 @define(eq=False)
 class Work:
-    """The work of one job: its chains of steps, where they begin, and how far they have been
-    computed."""
+    """The work of one job: `chains` sequences of steps, each of which begins from the state that
+    the one before has left, where they begin, and what the last completed run has reached."""
 
     job: str
     chains: int
@@ -325,8 +337,8 @@ class Work:
         return sealed({it: (0, sha256(f"{self.job}/{it}".encode()).digest()) for it in chains})
 
     def at(self, part: float) -> int:
-        """Return how many steps of each chain the fraction `part` of the work, from 0 to 1,
-        comprises."""
+        """Return the number of the step that each chain has reached when the fraction `part` of the
+        work, from 0 to 1, is done; steps done before (`given`) count."""
         # 1e-9 absorbs the rounding of sums of parts, which could cost the last step.
         done = self.steps if part >= 1 - 1e-9 else int(part * self.steps + 1e-9)
         return done + (self.given[0] if self.given is not None else 0)
@@ -338,8 +350,8 @@ class Work:
     def is_right(self, advance: Advance, known: dict[object, States]) -> bool:
         """Return whether the results equal those that one process computes without interruption.
 
-        `known` keeps these for the next run of the same work: computing them may take longer than
-        the run.
+        `advance` computes a step. `known` keeps the right results for the next run of the same
+        work: computing them may take longer than the run.
         """
         key = self.job, self.chains, self.steps, self.iteration
         if key not in known:
@@ -350,7 +362,8 @@ class Work:
         return opened(known[key]) == opened(self.results)
 
     def _ends(self, states: States, advance: Advance) -> States:
-        """Return the states that all steps of an iteration lead to."""
+        """Return the states of the chains after all steps of an iteration that begins from
+        `states`; `advance` computes a step."""
         steps = range(self.steps)
         ends = {
             chain: reduce(advance, steps, state) for chain, (_, state) in opened(states).items()

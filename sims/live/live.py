@@ -53,13 +53,15 @@ class LiveResult:
 
 
 def refuse(wrong: bool, key: str, problem: str, accepted: str) -> None:
-    """Raise InputError about a key of the scenario if `wrong` is true."""
+    """Raise InputError about the scenario's `key` if `wrong` is true; `problem` and `accepted` are
+    those of the error."""
     if wrong:
         raise unfit(key, problem, accepted)
 
 
 def playable(scenario: Scenario) -> Scenario:
-    """Return the scenario. Raises InputError for features that only a simulation has."""
+    """Return the scenario if real processes can carry it out; raise InputError, naming the key, for
+    features that only a simulation has."""
     simulated = {
         "policy.name": scenario.decider in (DeciderKind.PACK, DeciderKind.COPIES),
         "job.startup": bool(scenario.job.startup or scenario.job.selecting)
@@ -95,9 +97,12 @@ def playable(scenario: Scenario) -> Scenario:
 
 
 def downtime_of(scenario: Scenario, start: float) -> float:
-    """Return the time units for which a worker is DOWN whose process dies unasked: as long as after
-    the scenario's own failures; without any, until a fresh process is there, after `start`
-    seconds."""
+    """Return the time units for which a worker is DOWN when its process dies by no command of the
+    simulation.
+
+    It is the longest mean downtime of the scenario's faults; where that is 0 or there are none, it
+    is the time that a fresh process takes to start, `start` seconds.
+    """
     own = max((law.mean_downtime for law in scenario.faults.laws), default=0.0)
     return own or start / scenario.live.scale
 
@@ -123,11 +128,12 @@ def live(
     sinks: Sequence[Sink] = (),
     given: Mapping[str, State] | None = None,
 ) -> LiveResult:
-    """Carry out a scenario, which `playable` accepts, to its end; `given`: states that its jobs
-    begin from.
+    """Carry out a scenario, which `playable` accepts, with real processes to its end, and return
+    its answers.
 
-    Raises the errors of `sims.world.run`, and LiveError where real processes did something else
-    than the simulated world decided.
+    `folder` has the scenario's files, `sinks` receive the run's events, and `given` maps jobs to
+    the states that they begin from. Raises the errors of `sims.world.run`, and LiveError where real
+    processes did something else than the simulated world decided.
     """
     about = scenario.live
     processes.patience = about.patience
@@ -188,12 +194,14 @@ def opened(
     open_to_all: bool = False,
     folder: Path = Path(),
 ) -> Iterator[Processes]:
-    """Yield one process for each of `count` workers, or for each worker that the cluster has.
+    """Yield one process for each of `count` workers; None: for each worker that the cluster has, or
+    each processor of this machine.
 
-    They belong to a new cluster on loopback that ends with this block, or to the one whose
-    `scheduler` has this address or file. Raises InputError where Dask is missing, where the cluster
-    has too few workers, where its scheduler is lost, and where a new cluster would not be encrypted
-    unless `open_to_all` allows every user of this machine to connect.
+    The processes belong to a new cluster on loopback that ends with this block, or to the one whose
+    `scheduler` has this address or file. They compute steps by `advance`, whose modules are looked
+    for in `folder`. Raises InputError where Dask is missing, where the cluster has too few workers,
+    where its scheduler is lost, and where a new cluster would not be encrypted unless `open_to_all`
+    allows every user of this machine to connect.
     """
     command = "pip install 'holdfast[cluster]'"
     dask, distributed = (imported(it, "cluster", command) for it in ("dask", "distributed"))
@@ -250,9 +258,12 @@ def _cluster(count: int | None, scheduler: Any, open_to_all: bool) -> Iterator[A
 
 
 def security_of(open_to_all: bool) -> Any:
-    """Return Dask's settings that encrypt the connections of a cluster of this command's; None
-    where they cannot be encrypted. Raises InputError where every user of this machine could then
-    connect and the user has not allowed that."""
+    """Return Dask's settings that encrypt the connections of a new cluster on this machine; None
+    where they cannot be encrypted.
+
+    Raises InputError in that case unless `open_to_all` says that every user of this machine may
+    connect.
+    """
     from distributed import Security
 
     try:

@@ -109,7 +109,11 @@ class Trial:
 
 @define(eq=False)
 class Cluster:
-    """A scheduler and workers with Nannies, each started by the command that Dask's users call."""
+    """A scheduler and workers of Dask, each started by the command that Dask's users call.
+
+    Each worker's process has a Nanny: the process that starts it, and starts another one when it
+    dies.
+    """
 
     folder: Path
     settings: str
@@ -123,8 +127,10 @@ class Cluster:
         return self.folder / "cluster.json"
 
     def start(self, size: int) -> None:
-        """Start the scheduler and `size` workers. Raises InputError where the first does not
-        come."""
+        """Start the scheduler and `size` workers.
+
+        Raises InputError where the scheduler does not start within JOINING seconds.
+        """
         self._start("scheduler", "--port", "0", "--no-show")
         begun = time.monotonic()
         while not self.file.exists():
@@ -148,7 +154,8 @@ class Cluster:
             self.processes.append(psutil.Popen(command, cwd=self.folder, env=env, **quiet))
 
     def kill_nanny(self, seat: Seat) -> None:
-        """Kill the Nanny of a worker's process, and start another worker."""
+        """Kill the Nanny of the worker in `seat`, the process that would restart it, and start
+        another worker."""
         parent = psutil.Process(seat.process).ppid()
         (nanny,) = (it for it in self.processes[1:] if it.pid == parent)
         nanny.kill()
@@ -168,7 +175,11 @@ class Cluster:
 
 @contextmanager
 def cluster_of(size: int, open_to_all: bool) -> Iterator[Cluster]:
-    """Yield a cluster of this many workers on loopback, which ends with this block."""
+    """Yield a cluster of `size` workers on loopback, which ends with this block.
+
+    Its connections are encrypted; where they cannot be, InputError is raised unless `open_to_all`
+    allows every user of this machine to connect.
+    """
     import dask
 
     known = {}
@@ -191,8 +202,11 @@ def cluster_of(size: int, open_to_all: bool) -> Iterator[Cluster]:
 
 
 def planned(scenario: Scenario, run: int, seconds: float) -> list[Kill]:
-    """Draw the kills for run number `run`, which is expected to take `seconds`; return them in
-    order of time. That of the scheduler, if any, comes last."""
+    """Draw the kills for run number `run`, which is expected to take `seconds`, from the scenario's
+    seed; return them in order of time.
+
+    There are KILLS of them, but none after the first kill of the scheduler, which ends the run.
+    """
     rng, size = stream(scenario.seed, f"monkey/{run}"), scenario.full_platform.size
     kills = []
     for moment in sorted(rng.uniform(0, seconds, KILLS).tolist()):
@@ -217,8 +231,12 @@ class Monkey:
     done: list[Trial] = field(init=False, factory=list)
 
     def trials(self, most: int) -> Iterator[Trial]:
-        """Yield live runs until `most` kills have happened, after those that earlier results tell
-        of. The first run has none: it shows how long a run takes."""
+        """Yield live runs until `most` kills have happened, those of earlier results included,
+        whose runs are yielded first.
+
+        The first run has no kills: it shows how long a run takes. Results are written after each
+        run.
+        """
         results, done = self.where / "trials.jsonl", self.done
         if results.exists():
             done += read(Trial, results)
@@ -245,7 +263,8 @@ class Monkey:
             yield done[-1]
 
     def _attempt(self, processes: Processes, cluster: Cluster, most: int) -> Trial:
-        """Carry out the next live run with at most so many kills, and judge it."""
+        """Carry out the next live run with at most `most` kills, and judge its answers and its
+        log."""
         run = len(self.done)
         log = self.where / f"{run}.jsonl"
         seconds = LONGER * min((it.seconds for it in self.done if not it.lost), default=0)
@@ -291,7 +310,7 @@ async def _carry_out(
 
 
 async def _limit(processes: Processes, seconds: float, log: Path) -> None:
-    """End a live run that goes on for longer than these seconds: it hangs."""
+    """End a live run, whose log is `log`, with an error after these seconds: it hangs."""
     await asyncio.sleep(seconds)
     accepted = "one that ends, on a machine with less other work"
     processes.failed(InputError(str(log), "", "the run does not end", accepted))

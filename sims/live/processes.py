@@ -60,7 +60,7 @@ class Gone(Exception):
 
 @define(eq=False)
 class Seat:
-    """The place of one worker's process, which a fresh process takes after each death."""
+    """The place of one worker's process: a fresh process takes it after each death."""
 
     number: int
     identity: str
@@ -155,8 +155,11 @@ class Processes:
         self._spawn(self._watch())
 
     async def _present(self) -> dict[str, str]:
-        """Map the identity of each of the scheduler's workers to its present address. Raises
-        LOST."""
+        """Map the identity of each of the cluster's workers (its Nanny's address) to the address of
+        its present process.
+
+        Raises LOST where the scheduler of a cluster that was there before is gone.
+        """
         if self.own:
             return _settled(self.client.cluster)
         if self.client.status != "running":  # Dask would try to reconnect for a minute
@@ -168,7 +171,8 @@ class Processes:
         return found
 
     async def _renew(self, seat: Seat) -> None:
-        """Wait for a fresh process in the seat of one that has died, and place an actor in it."""
+        """Wait for a fresh process in the seat of one that has died, or for the first one, and
+        place an actor in it."""
         begun = time.monotonic()
         while not seat.ready.is_set():
             await asyncio.sleep(LOOK if seat.address else 0)
@@ -248,8 +252,11 @@ class Processes:
             self.failed(LOST if lost and not self.own else error)
 
     async def present(self, number: int) -> Seat:
-        """Wait until the worker has a process, and return its seat. Raises Gone where none
-        comes."""
+        """Wait until worker `number` has a process, and return its seat.
+
+        Raises Gone where a cluster that was there before starts none within ABSENT seconds; a
+        cluster of this command's own is waited for without limit.
+        """
         seat = self.seats[number]
         try:
             async with asyncio.timeout(None if self.own else ABSENT):
@@ -260,14 +267,19 @@ class Processes:
         return seat
 
     async def peer(self, number: int) -> Peer:
-        """Return the address and key by which another process reaches this worker's actor. Raises
-        Gone where there is none."""
+        """Return the address and key by which another process reaches the actor of worker `number`.
+
+        Raises Gone where the worker has no process.
+        """
         seat = await self.present(number)
         return seat.address, seat.holder.key
 
     async def call(self, number: int, method: str, *arguments: Any) -> Any:
-        """Call a method of the worker's actor, as soon as there is one, and return its result.
-        Raises Gone if its process dies meanwhile."""
+        """Call a method of the actor of worker `number`, as soon as there is one, and return its
+        result.
+
+        Raises Gone if its process dies meanwhile.
+        """
         seat = await self.present(number)
         holder = seat.holder
         try:
@@ -283,9 +295,11 @@ class Processes:
         return answer
 
     async def heard(self, number: int, job: str, work: Coroutine[Any, Any, T]) -> T:
-        """Wait for work of a worker's process that computes, which answers between two steps.
+        """Wait for `work`, a call in which the process of worker `number` computes for a job, and
+        return its result; the process answers other calls between two steps.
 
-        Raises InputError, and kills the process, when it does not answer for too long.
+        Raises InputError, and kills the process, when it does not answer for too long, so that its
+        step counts as one that hangs.
         """
         task = asyncio.ensure_future(work)
         pulse = asyncio.ensure_future(self._pulse(number, job))
@@ -300,8 +314,13 @@ class Processes:
             pulse.cancel()
 
     async def _pulse(self, number: int, job: str) -> None:
-        """Ask a worker's process again and again whether it answers. Raises InputError, and kills
-        the process, when it does not for too long."""
+        """Ask the process of worker `number`, which computes for a job, again and again whether it
+        answers.
+
+        Raises InputError, and kills the process, when an answer takes longer than `patience`, or by
+        default than the larger of SILENT seconds and TIMES times the longest answer so far. A note
+        on stderr warns at half of that time.
+        """
         problem = f"{job}: worker {number} has not answered for"
         BUSY.set(None)  # the process answers while it is busy with the work itself
         while True:
@@ -325,7 +344,11 @@ class Processes:
     # --- failures and reclaims --------------------------------------------------------------------
 
     async def kill(self, number: int) -> None:
-        """Kill the process of a worker that goes DOWN."""
+        """Kill the process of a worker that goes DOWN in the simulation, and begin to wait for a
+        fresh one.
+
+        Does nothing where the process died by itself, or where there is none yet.
+        """
         seat = self.seats[number]
         if seat.missed or not seat.ready.is_set():
             # The process is dead already, or has no state yet that it could lose.
@@ -353,8 +376,8 @@ class Processes:
         self._signal(seat, signal.SIGKILL)
 
     async def stop(self, number: int, stopped: bool) -> None:
-        """Stop the process of a worker that its owner reclaims, or continue one that is
-        returned."""
+        """Stop the process of worker `number` (SIGSTOP), or continue it (SIGCONT), as `stopped`
+        says; fresh processes of the worker are stopped likewise."""
         seat = self.seats[number]
         seat.stopped = stopped
         if seat.ready.is_set():
@@ -375,7 +398,8 @@ class Processes:
             await self.stop(seat.number, False)
 
     async def leave(self) -> None:
-        """Stop watching the processes, whose cluster is about to end."""
+        """Stop watching the processes, of which this command's own cluster is about to end; in any
+        other cluster, a SIGTERM ends them at once again."""
         await self.clear()
         self._left = True
         if not self.own:  # where it goes on, SIGTERM ends a process at once again
@@ -390,8 +414,12 @@ class Processes:
 
 
 def _settled(cluster: Any) -> dict[str, str]:
-    """Map each Nanny's address to its worker's, for the workers of a local cluster that their
-    Nannies know as started: a process that dies earlier is not replaced."""
+    """Map the address of each Nanny (Dask's process that restarts a worker's) of a local cluster to
+    the address of its worker.
+
+    Only workers that their Nanny knows as started are in the result: one that dies earlier is not
+    replaced.
+    """
     known = {it.address for it in cluster.scheduler.workers.values()}
     nannies = (it for it in cluster.workers.values() if it.worker_address in known)
     return {it.address: it.worker_address for it in nannies if it.process.status.name == "running"}
@@ -407,8 +435,11 @@ def _addresses(dask_scheduler: Any) -> dict[str, str]:
 
 
 async def trial(processes: Processes, state: bytes, steps: int) -> tuple[State, float, float]:
-    """Compute the first steps; return the state that they lead to, and the seconds of a step and of
-    saving the state."""
+    """Compute the first steps of a task on a worker whose process does not die meanwhile.
+
+    `state` is the pickled state before, and at most `steps` steps are computed. Returns the state
+    that they lead to, and the seconds of a step and of saving the state.
+    """
     while True:
         for worker in processes.seats:
             task = asyncio.ensure_future(tried(processes, worker, state, steps))
@@ -421,10 +452,11 @@ async def trial(processes: Processes, state: bytes, steps: int) -> tuple[State, 
 async def tried(
     processes: Processes, worker: int, state: bytes, steps: int
 ) -> tuple[State, float, float]:
-    """Compute the first steps on one worker until LONG_ENOUGH seconds measure a step.
+    """Compute the first steps of a task on one worker, at most `steps`, until LONG_ENOUGH seconds
+    measure a step.
 
-    Returns the state that they lead to, and the seconds of a step and of saving the state. Raises
-    Gone where the worker's process dies.
+    `state` is the pickled state before. Returns the state that they lead to, and the seconds of a
+    step and of saving the state. Raises Gone where the worker's process dies.
     """
     call, name, clock = processes.call, "trial", time.monotonic
     await call(worker, "load", name, {0: (0, state)})

@@ -58,7 +58,8 @@ class Outcome:
     """Number of the draw of the costs that it was predicted with; 0: their means."""
 
     def figure(self, name: str) -> float:
-        """Return the makespan, the number of checkpoints, or the processor-time of a use."""
+        """Return the value of this name: `makespan`, `checkpoints` (their number), or a use of the
+        ledger, such as `useful` (its processor-time)."""
         return {"makespan": self.makespan, "checkpoints": self.checkpoints, **self.uses}[name]
 
 
@@ -66,7 +67,10 @@ def predict(
     variants: Mapping[str, Scenario], costs: Costs, seeds: Sequence[int], folder: Path
 ) -> list[Outcome]:
     """Simulate each variant with each seed, once with the mean costs and DRAWS times with costs
-    drawn about them; return the outcomes of all runs."""
+    drawn about them; return the outcomes of all runs.
+
+    Each draw has one set of costs for all variants and seeds. The variants' files are in `folder`.
+    """
     found = []
     for draw in range(DRAWS + 1):
         for name, scenario in variants.items():
@@ -77,9 +81,10 @@ def predict(
 
 
 def simulate(variant: str, scenario: Scenario, folder: Path, draw: int = 0) -> Outcome:
-    """Simulate a scenario under the conditions of a live run; return its outcome.
+    """Simulate the scenario of a variant, and return the run's outcome under the variant's name.
 
-    `draw` is the number of the draw from which the scenario's costs come; 0: they are the means.
+    `folder` has the scenario's files. `draw` is the number of the draw from which the scenario's
+    costs come; 0: they are the means.
     """
     records: list[Record] = []
     run(scenario, [records.append], folder)
@@ -93,7 +98,10 @@ def measure(
     folder: Path,
     log: Path | None = None,
 ) -> Outcome:
-    """Carry out one live run, audit its log and return its outcome; `log`: file for the log."""
+    """Carry out one live run of a variant, audit its log and return its outcome.
+
+    `folder` has the scenario's files; the log is written to `log`, or nowhere for None.
+    """
     records: list[Record] = []
     with ExitStack() as opened:
         writers = [opened.enter_context(LogWriter(log))] if log else []
@@ -167,10 +175,12 @@ class Comparison:
             yield from self._ranks()
 
     def _line(self, variant: str, figure: str, name: str, whole: float | None = None) -> str:
-        """Return a line with both means of a figure and the error: a part of the predicted mean, or
-        of the platform's whole processor-time, `whole`.
+        """Return a line of text on a figure, headed by `name`: its predicted mean, its measured
+        mean, and the error of the prediction.
 
-        The prediction's interval holds 95 % of the means under drawn costs.
+        The error is relative to the predicted mean, or, where `whole` is given, to this
+        processor-time of the whole platform. The prediction's interval holds 95 % of the means
+        under drawn costs.
         """
         draws = defaultdict[int, list[float]](list)
         for it in self.predicted:
@@ -211,5 +221,5 @@ def write(results: Sequence[attrs.AttrsInstance], path: Path) -> None:
 
 
 def read(kind: type[T], path: Path) -> list[T]:
-    """Return the results of this kind that `write` has written to a file."""
+    """Return the results, of the class `kind`, that `write` has written to a file."""
     return [kind(**orjson.loads(line)) for line in path.read_bytes().splitlines()]

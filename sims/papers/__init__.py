@@ -76,7 +76,10 @@ class Item:
         return self._file.exists()
 
     def campaign(self, size: str, changes: Mapping[str, Any] | None = None) -> Campaign:
-        """Return the campaign at one of `SIZES`. Raises InputError where it cannot be read."""
+        """Return the campaign at one of `SIZES`; `changes` maps its keys to other values.
+
+        Raises InputError where the campaign cannot be read.
+        """
         return load_campaign(self._file, None if size == "default" else size, changes)
 
     def values(self, results: Results | None) -> list[Value]:
@@ -96,8 +99,11 @@ class Item:
         return evolve(it, paper=paper, basis=basis)
 
     def given(self, path: Path) -> dict[str, Any]:
-        """Return the changes to the campaign that `--input PATH` makes, as keys and values. Raises
-        InputError where the item takes no input."""
+        """Return the changes to the campaign that `--input PATH` makes, as keys and values: `set`
+        and `axes` at least.
+
+        Raises InputError where the item takes no input.
+        """
         if not self.input:
             raise InputError(COMMAND_LINE, "--input", f"{self.name} reads nothing", "none")
         there = str(path.absolute())
@@ -105,15 +111,18 @@ class Item:
         return {"set": {self.input: there, **self.with_input}, "axes": {}, **changes}
 
     def evidence(self, path: Path | None) -> Iterator[str]:
-        """Yield lines that show what was read from the input at `path`, and fitted to it. Raises
-        InputError where the item describes no such thing."""
+        """Yield lines that show what was read from the input at `path`, and fitted to it.
+
+        Raises InputError where `path` is None, and where the item's module describes no input.
+        """
         describe = self._beside("evidence") if self.input else None
         if describe is None or path is None:
             raise InputError(COMMAND_LINE, "--evidence", f"{self.name} has none", "none")
         yield from describe(str(path.absolute()))
 
     def pictures(self, folder: Path) -> list[Path]:
-        """Draw the pictures of a computation in `folder`, if it has any, and return their paths."""
+        """Draw the pictures of a computation in `folder`, and return their paths; the list is empty
+        where its module draws none."""
         return list(self._beside("pictures", lambda _: [])(folder))
 
     @property
@@ -175,8 +184,8 @@ def stored(path: Path = STORED) -> Stored:
 
 
 def smoke(item: Item, workers: Workers) -> list[Value]:
-    """Run an item at smoke size, and return its values; a run that raises an error leaves a value
-    out."""
+    """Run an item at smoke size on `workers`, and return its values; a run that raises an error
+    contributes to no value."""
     return item.values(execute(item.campaign("smoke"), workers) if item.drawn else None)
 
 
@@ -188,7 +197,8 @@ def differences(item: Item, workers: Workers, path: Path = STORED) -> list[str]:
 
 
 def complaints(values: Sequence[Value], known: Mapping[str, Interval]) -> Iterator[str]:
-    """Yield a line for each value that is new, gone or outside its stored interval."""
+    """Yield a line for each value that is new, gone, or whose mean lies outside its stored
+    interval; `known` maps the keys of values to these intervals."""
     keys = {value.key for value in values}
     yield from (f"{key}: gone" for key in known if key not in keys)
     for value in values:
@@ -239,7 +249,10 @@ def costs(item: Item) -> dict[str, float]:
 
 
 def _each(plan: Cells) -> float:
-    """Run a sample of a plan's cells, and return the mean CPU seconds of a run."""
+    """Run a sample of a plan's cells, and return the mean CPU seconds of a run.
+
+    The sample ends after MOST_CELLS runs or ENOUGH_SECONDS.
+    """
     spent, count = 0.0, 0
     while count < min(MOST_CELLS, len(plan)) and spent < ENOUGH_SECONDS:
         case = plan[int(len(plan) * (STRIDE * count % 1))]

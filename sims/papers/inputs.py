@@ -31,8 +31,11 @@ SMALL = Path(str(sims.__file__)).parent / "scenarios" / "batch-small.swf"
 
 @cache
 def log_of(log: str) -> JobLog:
-    """Return a log of jobs in SWF, by default the small one that comes with Holdfast. Raises
-    InputError where it cannot be read."""
+    """Return the jobs of the log in SWF whose path is `log`; an empty path stands for the small log
+    that comes with Holdfast.
+
+    Raises InputError where the log cannot be read.
+    """
     return read_swf(Path(log or SMALL))
 
 
@@ -74,7 +77,8 @@ class SpotPlatform:
 
     @property
     def mtbf(self) -> float:
-        """Mean number of ticks for which an instance is UP until it is lost."""
+        """Mean number of ticks for which an instance is UP until it is lost: ticks UP over losses,
+        over all instances."""
         if self.chains:
             up = [back / (lost + back) for lost, back in self.chains]
             return sum(up) / sum(u * lost for u, (lost, _) in zip(up, self.chains, strict=True))
@@ -82,11 +86,11 @@ class SpotPlatform:
         return sum(it.count("u") for it in self.traces) / max(1, lost)
 
     def lives(self, trial: int, least: int, ticks: int) -> list[Availability]:
-        """Return the availability of each instance in one trial, as a scenario has it.
+        """Return the availability of each instance in trial number `trial`, as a scenario has it.
 
-        A trial begins at a random time at which at least `least` instances are UP. Traces have
-        `ticks` ticks from there on, which then repeat. Raises InputError where no such time is
-        found.
+        A trial begins at a random tick at which at least `least` instances are UP. Of each trace
+        the scenario has the `ticks` ticks from there on, which repeat for ever; chains begin in a
+        random state and need no `ticks`. Raises InputError where DRAWS ticks are drawn in vain.
         """
         rng = stream(trial, f"spot/{self.name}")
         for _ in range(DRAWS):
@@ -101,7 +105,11 @@ class SpotPlatform:
         raise InputError(self.name, "", problem, "traces of more instances")
 
     def _drawn(self, rng: Generator) -> tuple[int, list[bool]]:
-        """Return a random start in the traces, and which instances are UP there."""
+        """Return a random tick at which a trial begins, and for each instance whether it is UP
+        then.
+
+        Chains have no ticks: theirs is 0, and their states follow their stationary law.
+        """
         if self.chains:
             return 0, [rng.random() < back / (lost + back) for lost, back in self.chains]
         start = int(rng.integers(len(self.traces[0])))
@@ -109,8 +117,11 @@ class SpotPlatform:
 
 
 def _chain(up: bool, chain: tuple[float, float]) -> Availability:
-    """Return, as a scenario has it, the availability of an instance that follows `chain` and begins
-    UP, or else DOWN."""
+    """Return the availability of an instance that begins UP, or DOWN if `up` is false, as a
+    scenario has it.
+
+    `chain` has the probabilities of being lost and of coming back from one tick to the next.
+    """
     lost, back = chain
     rows = ((1 - lost, 0.0, lost), (1.0, 0.0, 0.0), (back, 0.0, 1 - back))
     return Markov(rows=rows, first=WorkerState.UP if up else WorkerState.DOWN)
@@ -118,10 +129,11 @@ def _chain(up: bool, chain: tuple[float, float]) -> Availability:
 
 @cache
 def platforms(traces: str) -> Mapping[str, SpotPlatform]:
-    """Return a platform for each folder of traces, by name; without any, three zones of 4
-    instances, each a chain of its own.
+    """Return the platforms of spot instances by name, one for each folder of traces in the folder
+    or archive at the path `traces`.
 
-    Raises InputError where the traces cannot be read.
+    For an empty path, there is one platform of three zones of 4 instances; the instances of a zone
+    have the same chain, fitted to real ones. Raises InputError where the traces cannot be read.
     """
     if not traces:
         zones = base("chains").values()
@@ -141,10 +153,11 @@ def letters_of(slots: Timeline) -> str:
 
 
 def traced(path: Path) -> Iterator[tuple[str, float, dict[str, Timeline]]]:
-    """Yield each folder of traces: its name, the seconds of a tick, and its instances in slots, by
-    name.
+    """Yield for each folder of traces in the folder or archive at `path` its name, the seconds of a
+    tick, and its instances by name, as timelines in ticks.
 
-    Raises InputError where the traces cannot be read.
+    The tick is the shortest of the folder's traces. Raises InputError where the traces cannot be
+    read.
     """
     with spot_folder(path) as folder:
         for name, files in spot_groups(folder):

@@ -63,11 +63,13 @@ class Reference:
 def reference(
     scenario: Scenario, slots: int, time_limit: float, folder: Path = Path()
 ) -> Reference:
-    """Compute the optimal schedules for the availability that the scenario's seed realises, run the
-    scenario's policy on the same, and return the comparison.
+    """Compute the optimal schedules for the availability that the scenario's seed realises over
+    `slots` slots, run the scenario's policy on the same, and return the comparison.
 
-    `time_limit` is in seconds and holds for each search. Raises InputError for another kind of
-    scenario.
+    `time_limit` is in seconds and holds for each of the two searches; a search that it ends leaves
+    bounds. Files of the scenario are in `folder`. Raises InputError unless the scenario has one
+    iterative job with its own number of tasks, on workers of fixed speeds, without silent errors
+    and without protection.
     """
     tasks, workers = _tasks(scenario), list(scenario.full_platform)
     states = _realised(scenario, slots, folder)
@@ -124,7 +126,8 @@ def _realised(scenario: Scenario, slots: int, folder: Path) -> np.ndarray:
 
 
 def _policy_ends(scenario: Scenario, slots: int, folder: Path) -> list[int]:
-    """Run the scenario, and return the slots in which its iterations end."""
+    """Run the scenario with more iterations than fit, and return the slots, up to `slots`, in which
+    iterations end."""
     records: list[Record] = []
     assert isinstance(scenario.job, IterativeSection)
     endless = scenario.job.model_copy(update={"iterations": slots + 1, "cap": slots + 1})

@@ -61,13 +61,14 @@ def rigid(number: int) -> dict[str, Any]:
 
 
 def by_index(job: BatchJob, processors: int, time: float, platform: int, draw: Draw) -> float:
-    """Return a job's priority in the order of moldable21's example (section 4.7), from J1 to J4."""
+    """Return a job's priority in the order of moldable21's example (section 4.7): J1 before J2 and
+    so on."""
     return -job.index
 
 
 def day(number: int, log: str = "") -> dict[str, Any]:
-    """Return the scenario of day `number` of a log: the jobs submitted on it, as one set (rigid21,
-    Table 1)."""
+    """Return the scenario of day `number`, counted from 0 over the days with submissions, of the
+    log at the path `log`: the jobs submitted on it, as one set (rigid21, Table 1)."""
     days, processors = _days(log)
     own = {
         "name": "rigid21-table1",
@@ -80,10 +81,11 @@ def day(number: int, log: str = "") -> dict[str, Any]:
 
 @cache
 def _days(log: str) -> tuple[list[list[dict[str, Any]]], int]:
-    """Return the jobs of each day with a submission, counted from the log's first one, and the
-    log's number of processors.
+    """Return the jobs of each day with a submission, as entries of a scenario, and the log's number
+    of processors.
 
-    Raises InputError where the log does not state it.
+    Days are counted from the log's start. Jobs that need more processors than the log's machine has
+    are left out. Raises InputError where the log does not state its number of processors.
     """
     found = log_of(log)
     processors = found.machine
@@ -97,8 +99,11 @@ def _days(log: str) -> tuple[list[list[dict[str, Any]]], int]:
 
 
 def given(log: str) -> dict[str, Any]:
-    """Return the changes that make the campaign use another log, as keys and values. Raises
-    InputError where the log cannot be read."""
+    """Return the changes that make the campaign of rigid21's Table 1 use another log: its axis
+    `number` has the log's days.
+
+    Raises InputError where the log cannot be read.
+    """
     return {"axes": {"number": list(range(len(_days(log)[0])))}}
 
 
@@ -118,15 +123,19 @@ def rigid_ratios(results: Results) -> list[Value]:
 
 
 def days(results: Results) -> list[Value]:
-    """Return the ratios of makespans to the lower bound L(f) for the days of a log, beside those of
-    Mira."""
+    """Return, for each policy, the mean, the standard deviation and the largest of the ratios of
+    makespans to the lower bound L(f) for the days of a log (rigid21, Table 1, for Mira)."""
     others = {"standard deviation": spread, "maximum": largest}
     return list(_over_bounds(results, "mean (Mira's)", others))
 
 
 def gains(results: Results) -> list[Value]:
-    """Return the mean ratios of makespans to L(f), and by how many per cent filling shelves lowers
-    them, over all platforms but one."""
+    """Return the values of `rigid_ratios`, and by how many per cent filling shelves (R-SHELFFILL)
+    lowers the mean ratio of R-SHELF-B and of R-SHELF-NB.
+
+    A gain is the mean over the sizes of the platform in figure 4b but LEFT_OUT processors (rigid21,
+    section 5.2).
+    """
     found = rigid_ratios(results)
     at = {(it.place, it.who): it.ours.mean for it in found}
     for plain in ("R-SHELF-B", "R-SHELF-NB"):
@@ -141,10 +150,11 @@ def gains(results: Results) -> list[Value]:
 
 
 def _over_bounds(results: Results, mean: str, others: Mapping[str, Statistic]) -> Iterator[Value]:
-    """Yield the mean ratio of makespans to their bounds, and other statistics of all ratios.
+    """Yield, for each place and policy, the mean ratio of makespans to their lower bounds in the
+    column `mean`, and further statistics of all ratios in columns named by the keys of `others`.
 
-    Each set of jobs, numbered by the axis `number`, is one observation, since its runs are not
-    independent.
+    Each set of jobs, numbered by the axis `number`, is one observation of the mean, since its runs
+    are not independent.
     """
 
     def row(run: Seen) -> Columns:
@@ -163,7 +173,8 @@ def bound(scenario: Scenario) -> float:
     """Return the lower bound of the makespan under the very failures that a run of `scenario`
     meets.
 
-    It is L(f) (rigid21, equations 5 and 6), or L'(J, f) (moldable21, section 5.1).
+    It is L(f) for rigid jobs (rigid21, equations 5 and 6), and L'(J, f) for moldable ones
+    (moldable21, section 5.1).
     """
     return _bound(scenario.job, scenario.errors, scenario.full_platform.size, scenario.seed)
 
@@ -182,7 +193,7 @@ def _bound(job: JobSection, errors: ErrorSection, processors: int, seed: int) ->
 
 @cache
 def _profiles(job: JobSection) -> list[Any]:
-    """Return the profile of each job of a section."""
+    """Return the speedup profile of each job of a section, in order."""
     assert isinstance(job, MoldableSection | RigidSection)
     if job.synthetic is not None:
         return job.synthetic.draw()
@@ -191,7 +202,8 @@ def _profiles(job: JobSection) -> list[Any]:
 
 @cache
 def _least(job: JobSection, processors: int) -> tuple[list[float], list[float]]:
-    """Return the result of `least` for the jobs of a section; it is cached."""
+    """Return the two arguments of `moldable_bound` for the jobs of a section, computed by `least`
+    and cached."""
     return least(_profiles(job), processors)
 
 
@@ -203,11 +215,12 @@ NEGLIGIBLE = 1e-18
 
 
 def expected_ratio(processors: int, rate: float, scale: float) -> float:
-    """Return E[T] / E[T_opt] for P uniprocessor jobs with t_j = scale/j and q_j = 1 - exp(-rate
-    t_j).
+    """Return E[T] / E[T_opt], the expected makespan of R-SHELF over the optimal one, for P
+    uniprocessor jobs on P processors (rigid21, proposition 3).
 
-    The failures are drawn, unlike in the proposition. Shelf k lasts as long as the longest job that
-    fails at least k times; the optimum runs every chain on a processor of its own.
+    Job j takes t_j = scale/j and fails with probability q_j = 1 - exp(-rate t_j). The failures are
+    drawn, unlike in the proposition. Shelf k lasts as long as the longest job that fails at least k
+    times; the optimum repeats every job on a processor of its own until it succeeds.
     """
     times = scale / np.arange(1, processors + 1)
     fails = -np.expm1(-rate * times)
@@ -216,7 +229,11 @@ def expected_ratio(processors: int, rate: float, scale: float) -> float:
 
 
 def _shelves(times: Floats, fails: Floats, most: int) -> float:
-    """Return the sum over k of E[longest job with at least k failures]; times are decreasing."""
+    """Return R-SHELF's expected makespan: the sum over k, from 0 to `most` - 1, of the expected
+    time of the longest job that fails at least k times.
+
+    `times` has the jobs' times in decreasing order, and `fails` their probabilities to fail.
+    """
     reaches = fails ** np.arange(most)[:, None]
     shorter = np.cumprod(1 - reaches, axis=1)
     none_longer = np.hstack([np.ones((most, 1)), shorter[:, :-1]])
@@ -224,8 +241,12 @@ def _shelves(times: Floats, fails: Floats, most: int) -> float:
 
 
 def _chains(times: Floats, fails: Floats, most: int) -> float:
-    """Return E[max_j (f_j + 1) t_j], as the integral of the tail over the lengths that chains can
-    have."""
+    """Return the optimal expected makespan, E[max_j (f_j + 1) t_j], where job j takes t_j and fails
+    f_j times.
+
+    `times` has the t_j and `fails` the jobs' probabilities to fail; up to `most` attempts are
+    counted. The result is the integral of the tail over all lengths that (f_j + 1) t_j can have.
+    """
     lengths = np.unique(np.outer(np.arange(1, most + 1), times))
     # A chain's length is at most x with floor(x / t_j) attempts; the tolerance is for x = k t_j.
     attempts = np.floor(lengths[:, None] / times * (1 + ROUNDING))

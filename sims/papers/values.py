@@ -35,7 +35,8 @@ source's formula, evaluated for our parameters; a parameter of ours was fitted o
 
 @frozen
 class Value:
-    """A value of a table or figure."""
+    """A value of a table or figure: our estimate of a quantity (`what`) under a policy (`who`), at
+    one setting of what varies (`place`), and the paper's value if there is one."""
 
     place: Place
     """Place in the table, or on the picture's axes."""
@@ -88,13 +89,13 @@ Statistic = Callable[[Sequence[float]], Estimate]
 
 
 def exactly(value: float) -> Estimate:
-    """Return the estimate of a value that is computed, not drawn, and has an interval of width
-    0."""
+    """Return a value that is computed, not drawn, as an estimate whose interval has width 0."""
     return Estimate(value, value, value, 1)
 
 
 def drawn(value: float) -> Estimate:
-    """Return the estimate of a value that has no interval, such as a maximum."""
+    """Return a value of which no interval is known, such as a maximum, as an estimate whose
+    interval is unbounded."""
     return Estimate(value, -inf, inf, 1)
 
 
@@ -127,8 +128,12 @@ complete."""
 
 
 def runs(results: Results, cut_off: bool = False) -> Runs:
-    """Return, for each place and variant, the first measure of each finished run. With `cut_off`,
-    runs that were cut off count, too."""
+    """Return, for each place (setting of the campaign's axes) and variant, the campaign's first
+    measure in each finished run, in order of replication.
+
+    It is None for a run that did not complete; under `cut_off`, runs that were cut off have their
+    values too.
+    """
     name, found = results.campaign.measures[0], Runs()
     for (case, _), result in results.finished():
         value = result.values.get(name)
@@ -139,7 +144,7 @@ def runs(results: Results, cut_off: bool = False) -> Runs:
 
 
 def without(place: Place, *keys: str) -> Place:
-    """Return the place without some of its axes."""
+    """Return the place without the axes of these names."""
     return tuple(pair for pair in place if pair[0] not in keys)
 
 
@@ -150,7 +155,8 @@ def known(values: Iterable[float | None]) -> list[float]:
 
 @frozen
 class Seen:
-    """A run that has completed."""
+    """A completed run of a campaign: its case (place and variant), the number of its replication,
+    and its measures."""
 
     case: Case
     replication: int
@@ -175,7 +181,8 @@ Columns = Mapping[str, float]
 def gathered(
     results: Results, row: Callable[[Seen], Columns], *over: str
 ) -> dict[tuple[Place, str], dict[str, list[float]]]:
-    """Return the values of each quantity over the runs that have completed, by place and variant.
+    """Return, for each pair of a place (setting of the campaign's axes) and a variant, the values
+    of each quantity over the runs that have completed, by the quantity's name.
 
     `row` computes a run's quantities. Places lack the axes in `over`, over which values are
     gathered.
@@ -196,11 +203,11 @@ def observed(
     statistics: Mapping[str, Statistic],
     *over: str,
 ) -> list[Value]:
-    """Return the mean of each quantity over the runs that have completed, by place and variant; for
-    a quantity in `statistics`, that statistic instead.
+    """Return the mean of each quantity over the runs that have completed, for each place (setting
+    of the campaign's axes) and variant; for a quantity in `statistics`, that statistic instead.
 
-    `row` computes a run's quantities. Places lack the axes in `over`, over which values are
-    gathered.
+    `row` computes a run's quantities. Places lack the axes in `over`: values are gathered over
+    these.
     """
     return [
         Value(*at, what, statistics.get(what, estimated)(values))
@@ -213,8 +220,8 @@ def observed(
 
 
 def ratios(results: Results, gauge: MeasureSpec | None = None) -> list[Value]:
-    """Return, for each variant, the mean of one measure (default: the first) over the baseline's
-    mean, paired by seed."""
+    """Return, for each place and variant but the baseline, the mean of a measure (`gauge`, default:
+    the campaign's first) over the baseline's mean, paired by seed."""
     return [
         Value(cell.point, line.variant, "ratio", line.effect.at(LEVEL))
         for cell in results.comparisons(gauge, "ratio")
@@ -224,7 +231,7 @@ def ratios(results: Results, gauge: MeasureSpec | None = None) -> list[Value]:
 
 
 def means(results: Results) -> list[Value]:
-    """Return the means of all measures."""
+    """Return the mean of each measure of the campaign, for each place and variant."""
     return [
         Value(cell.point, line.variant, gauge.name.rpartition(":")[2], line.mean)
         for gauge in results.campaign.gauges
@@ -262,8 +269,12 @@ def table(title: str, values: Sequence[Value]) -> Table:
 
 
 def draw(results: Results, values: Sequence[Value], path: Path) -> list[Path]:
-    """Draw the picture that the campaign file asks for, if any, of the table's first quantity, and
-    return its path in a list."""
+    """Draw the picture that the campaign file asks for to `path`, and return its path in a list,
+    which is empty without such a picture.
+
+    It shows the values of the first quantity, with a panel for each combination of the axes that
+    are neither abscissa nor lines.
+    """
     picture = results.campaign.picture
     if picture is None:
         return []

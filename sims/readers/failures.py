@@ -85,9 +85,10 @@ class FailureLog:
 def read_failures(path: Path, platform: int | None, component: int | None) -> FailureLog:
     """Read the failures of each node from a log in the format of the Failure Trace Archive.
 
-    A node is UP wherever the log has no event for it. `platform` and `component` keep only the
-    events of that platform and that component; None keeps all. Raises InputError where the file
-    cannot be read, where no node belongs to `platform`, and where no node fails.
+    A node is UP wherever the log has no event for it. Only events whose platform_id is `platform`
+    and whose component_id is `component` are read; None stands for all platforms, or for all
+    components. Raises InputError where the file cannot be read, where no node belongs to
+    `platform`, and where no node fails.
     """
     nodes, ends = _failures(path, platform, component)
     firsts = dict[int, float]()
@@ -110,10 +111,13 @@ def read_failures(path: Path, platform: int | None, component: int | None) -> Fa
 def _failures(
     path: Path, platform: int | None, component: int | None
 ) -> tuple[dict[NodeId, list[tuple[float, float]]], dict[int, float]]:
-    """Return the (start, end) of the failures of each node of a platform, or of all nodes for None,
-    and the end of each platform's last event, in seconds of the log.
+    """Return the failures of a log and the times at which its platforms' last events end, in
+    seconds of the log.
 
-    Raises InputError where the platform has no node.
+    The first value maps each node to the (start, end) of its failures in order; a node without
+    failures has an empty list. The second maps each platform to the end of its last event.
+    `platform` and `component` are those of `read_failures`. Raises InputError where the platform
+    has no node.
     """
     timelines = read_fta_trace(path, FtaStates(gap=WorkerState.UP), component=component)
     found = {node: line for node, line in timelines.items() if platform in (None, node.platform)}
@@ -131,13 +135,15 @@ def _failures(
 
 @cache
 def fit_failures(path: Path, law: str, platform: int | None, component: int | None) -> FittedLaw:
-    """Fit a `weibull` or `exponential` law to the times from failure to failure of each node in a
-    log.
+    """Fit a law, `weibull` or `exponential`, to the times from the start of a node's failure to the
+    start of its next one, by maximum likelihood.
 
-    The log is in the format of the Failure Trace Archive. The time from a node's last failure to
-    the end of its platform's log is censored. Nodes that never failed are missing from such logs,
-    so the fit cannot count them. Raises InputError where the file cannot be read, and where it has
-    fewer than `LEAST_GAPS` times between failures.
+    The log is in the format of the Failure Trace Archive. Only events whose platform_id is
+    `platform` and whose component_id is `component` are read; None stands for all platforms, or for
+    all components. The time from a node's last failure to the end of its platform's log is
+    censored. Nodes that never failed are missing from such logs, so the fit cannot count them.
+    Raises InputError where the file cannot be read, and where it has fewer than `LEAST_GAPS` times
+    between failures.
     """
     from scipy.stats import CensoredData, expon, weibull_min
 

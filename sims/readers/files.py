@@ -130,7 +130,8 @@ class _Unpacked(io.RawIOBase):
 
 @contextmanager
 def _reading(path: Path) -> Iterator[None]:
-    """Turn an error in reading `path` into an InputError that names the path."""
+    """Return a context in which an error in reading `path` becomes an InputError that names the
+    path."""
     try:
         yield
     except (*UNREADABLE, ValueError) as error:  # ValueError: the name has a zero byte
@@ -187,7 +188,8 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _bounded(line: str, path: Path, number: int) -> str:
-    """Return the line. Raises InputError where it is too long."""
+    """Return the line, the one of this number in the file at `path`; raise InputError where it has
+    LONGEST characters or more."""
     if len(line) >= LONGEST:
         problem = f"longer than {LONGEST:,} characters"
         raise InputError(str(path), f"line {number}", problem, "a file of shorter lines")

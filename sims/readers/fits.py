@@ -179,12 +179,13 @@ class MarkovFit:
 
 
 def fit_markov(trace: Timeline) -> MarkovFit:
-    """Fit the chain that makes the trace's transitions most likely, p_ij = n_ij / n_i.
+    """Fit the chain that makes the trace's transitions most likely, p_ij = n_ij / n_i, where n_ij
+    counts the slots in state i that are followed by one in state j.
 
     The trace is in slots and has an end. A two-state trace gives a chain whose third state is never
     entered. A state without a transition in the trace is followed by UP: if it never occurs, the
-    chain never enters it, so that E_u, A, P_+ and E_c stay finite; if it occurs only in the trace's
-    last slot, it lasts one slot.
+    chain never enters it, so that the chain's expectations (volatile13: E_u, A, P_+ and E_c) stay
+    finite; if it occurs only in the trace's last slot, it lasts one slot.
 
     Raises ValueError where the trace has no end, stays in a state for more than `LONGEST` slots, or
     has no transition from UP. For the row of UP no assumption would be harmless, since workers

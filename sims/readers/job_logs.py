@@ -131,11 +131,12 @@ def _records(path: Path, header: dict[str, int]) -> Iterator[tuple[int, str]]:
 
 
 def _parsed(path: Path, lines: Sequence[tuple[int, str]]) -> Rows:
-    """Parse a block of numbered lines into an array of rows.
+    """Parse a block of numbered lines of the file at `path` into an array of rows, one for each
+    line, with a field for each of `NAMES`.
 
     numpy parses a whole block twenty times as fast as Python converts its words. Only a block that
     numpy refuses is read word by word, to find the place of the error, or because Python accepts
-    more ways of writing a number.
+    more ways of writing a number. Raises InputError, naming the line, for a malformed one.
     """
     try:
         with warnings.catch_warnings():
@@ -242,8 +243,10 @@ def _jobs(rows: Rows) -> Iterator[LoggedJob]:
 
 
 def _words(numbers: NDArray[np.int64]) -> list[str]:
-    """Return the numbers as strings, one string object for each distinct number: a million jobs
-    have few users."""
+    """Return the numbers as strings, with an empty one for -1 (unknown).
+
+    Equal numbers share one string object, which saves memory: a million jobs have few users.
+    """
     listed = numbers.tolist()
     words = {number: str(number) for number in set(listed)} | {UNKNOWN: ""}
     return [words[number] for number in listed]
@@ -289,11 +292,13 @@ class _Workload(Document):
 
 
 def read_batsim(path: Path, reserved: Collection[str] = ()) -> JobLog:
-    """Read a workload in Batsim's format, plain or compressed.
+    """Read a workload in Batsim's format, plain or compressed; the jobs come in order of
+    submission.
 
-    Only profiles that a job names are checked. Raises InputError where the file cannot be read, a
-    field is missing or outside its range, two jobs share an id, an id is in `reserved`, or a job
-    names a profile that does not exist or is no delay.
+    Only profiles that a job names are checked. `reserved` are names that a job must not have,
+    because the event log gives them to other actors. Raises InputError where the file cannot be
+    read, a field is missing or outside its range, two jobs share an id, an id is in `reserved`, or
+    a job names a profile that does not exist or is no delay.
     """
     file, source, places = document(_Workload, path), str(path), dict[str, int]()
     jobs = []

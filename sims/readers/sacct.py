@@ -64,9 +64,9 @@ def read_sacct(path: Path, timezone: str = "UTC", limit: float | None = None) ->
     A job is submitted when it becomes eligible. Its run time is the time that it computed, without
     suspensions; its group is the account and its queue the partition. `timezone` is the IANA name
     of the zone of the printed local times; in an hour that occurs twice because clocks are set
-    back, ElapsedRaw decides which one is meant. `limit` is the length in seconds of a
-    `Partition_Limit`. Raises InputError, with the line and the column, where a value cannot be
-    read.
+    back, ElapsedRaw decides which one is meant. `limit` is the time limit, in seconds, of jobs
+    whose TimelimitRaw is `Partition_Limit`; None: such a job is refused. Raises InputError, with
+    the line and the column, where a value cannot be read, and where no job has started.
     """
     reading = _Reading(limit)
     for line in _lines(path, zone(timezone)):
@@ -176,7 +176,10 @@ def _refuse_header(source: str, number: int, cells: Sequence[str]) -> None:
 
 @define
 class _Reading:
-    """Collects the attempts of jobs, and counts the lines left out, while a file is read."""
+    """Collects the attempts of jobs, and counts the lines left out, while a file is read.
+
+    `limit` is that of `read_sacct`.
+    """
 
     limit: float | None
     attempts: dict[Attempt, LoggedJob] = field(factory=dict)
@@ -224,7 +227,11 @@ class _Reading:
         )
 
     def _limit(self, line: _Line) -> float | None:
-        """Return the time limit of a line in seconds, or None where it has none."""
+        """Return the time limit of a line in seconds, or None where the cell is empty or 0.
+
+        `UNLIMITED` stands for a year, and `Partition_Limit` for the limit given to `read_sacct`;
+        where none was given, InputError is raised.
+        """
         limit = line.text("TimelimitRaw")
         if limit == "Partition_Limit":
             if self.limit is None:
@@ -237,8 +244,12 @@ class _Reading:
         return 60 * line.amount("TimelimitRaw") or None
 
     def log(self) -> JobLog:
-        """Return the jobs read so far in order of submission, with times from the first submission
-        on."""
+        """Return the jobs read so far in order of submission, with times in seconds from the first
+        submission.
+
+        A job is called J and its id; jobs of one id, such as the attempts of a requeued job, get
+        `.2`, `.3` and so on behind it.
+        """
         ordered = sorted(self._whole(), key=lambda job: job.submitted)
         begins, ids = ordered[0].submitted, [job.name for job in ordered]
         jobs = (

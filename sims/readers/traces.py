@@ -25,7 +25,7 @@ from sims.telling import counted
 
 
 class Origin(enum.Enum):
-    """Choices of which time in the file becomes time 0."""
+    """Choices of the time in a trace that becomes time 0 of the timelines."""
 
     TRACE = "trace"
     """The earliest start in the file is time 0, so that nodes keep their common clock."""
@@ -75,8 +75,9 @@ class ProfileStates:
 def _gap_of(path: Path, key: str, gap: WorkerState | None, seen: Set[WorkerState]) -> WorkerState:
     """Return the state that a node has in gaps between its entries: `gap`, or by default DOWN.
 
-    Raises InputError where `gap` is not given and no entry of the file is UP: a list of outages
-    would otherwise be read as a worker that is never UP.
+    `seen` has the states of all entries of the file at `path`. Raises InputError, naming the
+    scenario's `key` that would set the gaps, where `gap` is None and no entry is UP: a list of
+    outages would otherwise be read as a worker that is never UP.
     """
     if gap is not None or WorkerState.UP in seen:
         return gap or WorkerState.DOWN
@@ -86,10 +87,11 @@ def _gap_of(path: Path, key: str, gap: WorkerState | None, seen: Set[WorkerState
 def with_known_gaps(
     timeline: Timeline, worker: str, path: Path, key: str, gap: WorkerState | None
 ) -> Timeline:
-    """Return the timeline of one worker of a file, after a check.
+    """Return `timeline`, that of one worker of the file at `path`, after a check.
 
-    Raises InputError where `gap` is not given and the worker is never UP: the file may list only
-    outages of this worker, although it has other entries of others.
+    Raises InputError where `gap` is None and the worker is never UP: the file may list only outages
+    of this worker, although it has other entries of others. The error names the worker and the
+    scenario's `key` that would set the state between entries.
     """
     seen = {state for _, state in timeline.changes}
     if gap is None and WorkerState.UP not in seen:
@@ -98,7 +100,11 @@ def with_known_gaps(
 
 
 def _never_up(path: Path, key: str, what: str, seen: Set[WorkerState]) -> InputError:
-    """Return the error on entries none of which is UP."""
+    """Return the error on entries none of which is UP.
+
+    `what` is the subject of its sentence, `seen` has the states of the entries, and `key` is the
+    scenario's key that would set the state between them.
+    """
     states = " or ".join(sorted(it.name for it in seen))
     return InputError(
         str(path),
@@ -149,11 +155,13 @@ def read_fta_trace(
     """Read a trace of the Failure Trace Archive, plain or compressed, into a timeline for each
     node.
 
-    Nodes are in order of platform and number. Times are in seconds, and each timeline ends at the
-    node's own last stop. Where events of a node overlap (clocks, several components), unavailable
-    wins. `component` keeps only the events of that component. Raises InputError where the file
-    cannot be read, a line is malformed (named by its number), an event stops before it starts, no
-    event is left, or none of them stands for UP and `states` does not set the state of gaps.
+    Nodes are in order of platform and number. Times are in seconds; `origin` says whether time 0 is
+    the earliest start in the file, or of each node's own events. Each timeline ends at the node's
+    own last stop. `states` says which worker state an event of either type and a gap between events
+    stand for. Where events of a node overlap (clocks, several components), unavailable wins. Only
+    events whose component_id is `component` are read, or all for None. Raises InputError where the
+    file cannot be read, a line is malformed (named by its number), an event stops before it starts,
+    no event is left, or none of them stands for UP and `states` does not set the state of gaps.
     """
     nodes: defaultdict[NodeId, list[_Event]] = defaultdict(list)
     for event in sorted(it for _, it in taken(path, _event, COLUMNS, "#")):
@@ -187,7 +195,8 @@ def _event(line: str) -> _Event:
 
 
 def _sweep(events: Sequence[_Event], zero: float, states: FtaStates, gap: WorkerState) -> Timeline:
-    """Return the timeline of a node from its events, with `zero` as time 0.
+    """Return the timeline of a node from its events, from the file's time `zero` to the last stop;
+    the node is in the state `gap` where no event covers a time.
 
     One pass over all starts and stops counts the events of either type that cover each stretch.
     """
@@ -301,10 +310,11 @@ def read_intervals(path: Path, gap: WorkerState | None = None) -> dict[str, Time
 
 
 def _span(line: str, first: bool) -> tuple[str, float, float, WorkerState] | None:
-    """Parse a line into worker, start, end and state, or return None for an empty line or the
-    table's head.
+    """Parse a line into worker, start, end and state, or return None for a line of empty cells or
+    the table's head.
 
-    Raises ValueError for a malformed line.
+    The head is accepted only before any interval, as `first` says. Raises ValueError for a
+    malformed line.
     """
     words = [word.strip() for word in next(csv.reader([line]))]
     if not any(words) or (tuple(words) == HEAD and first):
@@ -321,7 +331,11 @@ def _span(line: str, first: bool) -> tuple[str, float, float, WorkerState] | Non
 
 
 def _timeline(path: Path, spans: Sequence[Span], gap: WorkerState) -> Timeline:
-    """Return the timeline of a worker. Raises InputError where two of its intervals overlap."""
+    """Return the timeline of a worker from its intervals, up to the last end; it is in the state
+    `gap` between them.
+
+    Raises InputError, naming the file and the line, where two intervals overlap.
+    """
     changes: list[Change] = [(0.0, gap)]
     for start, end, state, line in sorted(spans, key=lambda span: span[0]):
         if start < changes[-1][0]:

@@ -33,7 +33,8 @@ class Span:
 
     @classmethod
     def of(cls, title: str, record: Record, end: float | None = None) -> Span:
-        """Return a span that begins at the time of `record` and has its cause."""
+        """Return a span that begins at the time of `record` and has its cause; it ends at `end`, or
+        is still open for None."""
         return cls(title, record.t, end, record.seq, record.cause)
 
     def below(self, title: str, record: Record) -> Span:

@@ -36,8 +36,9 @@ class Part(enum.Enum):
     """A use of a job's time between its submission and its completion; exactly one applies at any
     time.
 
-    A name that the ledger has too means the same here, applied to the job as a whole: the first
-    state that fits any of its members decides.
+    A name that the ledger has too means the same here, applied to the job as a whole. Where the
+    members of a run that stands still differ, the worst of their states decides: DOWN before
+    RECLAIMED before UP.
     """
 
     PENDING = "pending"
@@ -117,7 +118,7 @@ class Course:
 
     def turn(self, now: float, part: Part, done: float, rate: float = 0) -> None:
         """Start a new piece of the run at time `now`: it is spent on `part`, with `done` work done
-        before and `rate` work per time unit from now on."""
+        before it and `rate` work per time unit in it."""
         self.pieces.append(Piece(now, part, done, rate))
 
     def spans(self, end: float) -> Iterator[tuple[Piece, float]]:
@@ -134,10 +135,11 @@ class Course:
                 yield it.start, min(until, end), it.part
 
     def claims(self, end: float, limit: float, fate: Part) -> Iterator[Claim]:
-        """Yield what the run's time until `end` was spent on, as claims (start, end, part).
+        """Yield what the run's time up to `end`, or to its own end if that is earlier, was spent
+        on, as claims (start, end, part).
 
-        The first `limit` of the computed work belongs to `fate`, such as useful work. Computation
-        beyond that was lost, or redundant if the run was cancelled.
+        The first `limit` of the work that it computed belongs to the part `fate`, such as useful
+        work. Computation beyond that was lost, or redundant if the run was cancelled.
         """
         run = self.run
         beyond = Part(unless_useful(run).value)
@@ -213,8 +215,8 @@ class FlowAccount:
         self.since, self.runs = now, []
 
     def _enter(self, claims: list[Claim]) -> None:
-        """Add each moment to one part: that of the last claim in the list that covers the
-        moment."""
+        """Add each moment between the first start and the last end to the time of one part: that of
+        the last claim in the list that covers the moment."""
         times = sorted({t for start, end, _ in claims for t in (start, end)})
         owners = np.zeros(len(times) - 1, int)
         for k, (start, end, _) in enumerate(claims):

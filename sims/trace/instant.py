@@ -139,8 +139,8 @@ class Look(Listener):
             self.ends[found] = record.t
 
     def settled(self, now: float) -> bool:
-        """Return whether it is known, at time `now`, when each job that waited starts and when all
-        processors are released.
+        """Return whether it is known, at time `now`, when each job that waited at the instant
+        starts and when all processors held at the instant are released.
 
         At the instant at which workers are released the job's next run may still take them over, so
         `now` has to be later than the last release.
@@ -173,8 +173,12 @@ class Instant:
 
     @property
     def waiting(self) -> list[dict[str, Any]]:
-        """Waiting jobs in the queue's order, as rows of data; None where the log does not say a
-        value."""
+        """Waiting jobs in the queue's order, each as a row with the keys job, processors, estimate,
+        since, promised and starts.
+
+        A value is None where the log does not say it; the number of processors is known once the
+        job starts.
+        """
         rank = Ranking.of(self.started).rank
         pairs = [(job, self.look.starts.get(job.name)) for job in self.look.waiting]
         return [
@@ -251,7 +255,8 @@ def _row(held: Held) -> dict[str, Any]:
 
 
 def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
-    """Yield the rows as lines, with columns as wide as their widest cell."""
+    """Yield a table as lines, the heads of its columns first, with columns as wide as their widest
+    cell."""
     lines = [heads, *(tuple(map(visible, row)) for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:

@@ -22,7 +22,8 @@ NAMED = 3
 
 @frozen
 class Broken:
-    """A start that a reservation promised for a time at which the job did not start."""
+    """A promise that was not kept: a reservation promised the job's start for the time `t`, and the
+    job did not start then."""
 
     t: float
     """Time at which the start was due."""
@@ -75,8 +76,8 @@ def upsets(promise: Promise, held: Held) -> bool:
 
 
 def mishap(started: ScenarioStarted, it: Run | int) -> str:
-    """Return the words that say that a run was lost or failed, or, for a number, that this worker
-    went DOWN."""
+    """Return the words that say that the run `it` was lost or failed, or, where `it` is a worker's
+    number, that this worker went DOWN."""
     if isinstance(it, int):
         return f"{worker_of(started, it)} went DOWN"
     how = "lost" if it.outcome is Outcome.LOST else "in vain, as it failed"
@@ -84,8 +85,8 @@ def mishap(started: ScenarioStarted, it: Run | int) -> str:
 
 
 def ended_early(promise: Promise, unit: str) -> list[str]:
-    """Return a clause for each run whose early end moved the promise: its job, and by how much it
-    ended before it was believed to."""
+    """Return a clause for each of the first runs whose early end moved the promise: its job, and
+    how long before its believed end it ended."""
     now = promise.record.t
     early = [(it.job, in_units(it.believed - now, unit)) for it in promise.early[:NAMED]]
     return [f"{job} ended {time} before it was believed to" for job, time in early]
@@ -99,8 +100,8 @@ def members(started: ScenarioStarted, held: Held) -> str:
 
 
 def starters(instants: Sequence[FreeWorkers]) -> list[str]:
-    """Return the names of the jobs that started at these instants, with their numbers of
-    processors, the largest first."""
+    """Return the names of the jobs that started at these instants, each with its number of
+    processors, such as `J7 (64)`, the largest first."""
     begun = {run.job.name: wanted(run) for it in instants for run in it.begun}
     return [f"{name} ({size:,})" for name, size in sorted(begun.items(), key=lambda it: -it[1])]
 
@@ -111,14 +112,18 @@ def at_once(t: float, *titles: str) -> Iterator[Span]:
 
 
 def largest(holders: Sequence[Held], tell: Callable[[Held], str]) -> str:
-    """Describe the first few of `holders`, the largest, each in the words of `tell`; count the
-    others."""
+    """Return words on the largest of `holders`, which come by size: the first three in the words of
+    `tell`, then how many others there are and how many processors they hold."""
     size = sum(it.width for it in holders[NAMED:])
     return some([tell(it) for it in holders], "other run", f" ({size:,})")
 
 
 def some(words: Sequence[str], other: str, size: str = "") -> str:
-    """Join the first words, and say how many others there are and, with `size`, how large."""
+    """Join the first three words, and say how many others there are: `J1, J2, J3 and 4 other jobs`.
+
+    `other` is the singular of what the others are called, and `size` text that follows it, on how
+    large they are.
+    """
     rest = len(words) - NAMED
     return joined([*words[:NAMED], *([counted(rest, other) + size] if rest > 0 else [])])
 

@@ -132,7 +132,8 @@ def read_trace(log: LogFile, job: str) -> Trace | None:
 
 
 def explain(story: JobStory, waits: Waits) -> None:
-    """Add to a job's life the reasons for each wait, and why its runs were cancelled."""
+    """Add to the life of a job that `story` has built the reasons for each of its waits, and why
+    its runs were cancelled."""
     since = {wait.since: wait for wait in waits.done}
     for span in story.waits:
         if span.start in since:
@@ -149,8 +150,11 @@ FROM_POLICIES = {
 
 
 def _cancelled(story: JobStory, record: Record, other: Run | None) -> str:
-    """Say why a run was cancelled: another copy of its job completed, the run `other` preempted it,
-    or the policy gave it up; empty where the log does not tell."""
+    """Return words that say why the run was cancelled that `record` ends.
+
+    Another copy of the job completed at that time, or the run `other` of another job preempted it,
+    or the policy gave it up; the text is empty where the log does not say.
+    """
     started, run = story.started, story.completions.get(record.t)
     if run is not None:
         return f": run {run}, another copy, completed"

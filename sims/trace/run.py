@@ -83,8 +83,8 @@ class RunStory(Course):
     # --- its stages ---------------------------------------------------------------------------
 
     def advance(self, record: Record) -> None:
-        """Close the span of the present stage, and open that of the stage or rate that `record`
-        begins."""
+        """Close the span of the present stage, and open that of the stage or rate that begins with
+        `record`, unless the run then does nothing."""
         run, now = self.run, record.t
         computes = run.stage in (None, Stage.COMPUTING)
         if self.doing is not None and computes and isinstance(record.event, RateChanged):
@@ -108,8 +108,11 @@ class RunStory(Course):
         self.turn(now, self._part(), done, rate)
 
     def review(self, now: float) -> None:
-        """Begin a new piece of the job's time if a change of the members makes the run do something
-        else, or wait for another reason, from time `now` on."""
+        """Begin a new piece of the job's time at `now` if a change of the members makes the run
+        spend its time on another part, such as waiting for a member that is DOWN.
+
+        While the job keeps the members after the run's end, each call begins a piece.
+        """
         if self.run.end is not None:
             if self.kept is not None:
                 self.waits.append(Piece(now, self._held_up(), self.run.done, 0))
@@ -286,10 +289,10 @@ class Messages:
         self.spans[event.worker] = (run.doing or run.place).below(title, record)
 
     def go_on(self, run: RunStory, record: Record) -> None:
-        """Show messages that were under way when the job's run before ended, and that go on, in the
-        run that starts.
+        """Show in the run that starts with `record` those messages that were under way to its
+        workers when the job's last run ended.
 
-        Such a message gets a span in both runs.
+        Such a message gets a span in both runs. Nothing is shown if `run` starts at another time.
         """
         workers = run.history.workers
         for number, span in self.spans.items():
@@ -303,7 +306,8 @@ class Messages:
     def stop(
         self, event: TransferSuspended | TransferEnded | TransferDropped, unit: str, now: float
     ) -> None:
-        """Close the span of a message whose worker holds its channel no longer.
+        """Close the span of a message whose worker holds its channel no longer; times are in
+        `unit`.
 
         A suspended message gets another span for its rest later; one that has ended or was dropped
         does not.

@@ -183,8 +183,8 @@ class JobStory(Listener):
         self._stop_waiting(now)
 
     def _furthest(self) -> Head | None:
-        """Return the state that the job would go on from if the log ended here: the run under way
-        that has done the largest part of its work."""
+        """Return the state from which the job would go on if the log ended here: that of the run
+        under way that has done the largest share of its work, or None if none is under way."""
         under_way = [self._runs[it.number] for it in self.history.runs.values() if it.end is None]
         best = max(under_way, key=_progress, default=None)
         return None if best is None else (best.run.number, inf)
@@ -228,7 +228,8 @@ class JobStory(Listener):
 
     @hear.register
     def _deal(self, event: TasksDealt, record: Record) -> None:
-        """Rewrite the title of an iterative job's run: how many tasks each worker has says more."""
+        """Put the number of tasks that each worker of an iterative job's run has into the run's
+        title, in place of the set of workers."""
         members = ", ".join(f"{worker_of(self.started, it)} x{tasks}" for it, tasks in event.tasks)
         reason = f" ({event.reason})" if event.reason else ""
         span = self._runs[event.run].span
@@ -243,7 +244,8 @@ class JobStory(Listener):
 
     @hear.register
     def _share(self, event: BandwidthShared, record: Record) -> None:
-        """Describe the bandwidth with which a run, or a checkpoint beside it, goes on."""
+        """Describe the bandwidth to shared storage with which a run, or a checkpoint beside it,
+        goes on."""
         run, storage = self._runs[event.run], self.history.storage
         assert storage is not None
         run.review(record.t)
@@ -293,7 +295,8 @@ class JobStory(Listener):
 
     @hear.register
     def _blame(self, event: FaultBlamed, record: Record) -> None:
-        """Describe what a fault is blamed on in each run that it has ended."""
+        """Describe what a fault is blamed on, in each run that was lost at this instant and had a
+        worker that the fault struck."""
         struck = spans_in(event.workers)
         self._lost = [it for it in self._lost if it[0] == record.t]
         for _, run in self._lost:

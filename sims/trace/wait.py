@@ -70,8 +70,8 @@ class Wait:
 
     @property
     def possible(self) -> float | None:
-        """Time from which on as many workers as the job got were free without a break; None if it
-        got none."""
+        """Time from which on as many workers as the job got were free without a break until it
+        started; None if it never started."""
         if self.mine is None:
             return None
         since, width = self.until, self.mine.width
@@ -84,10 +84,11 @@ class Wait:
 
     @property
     def missed(self) -> list[float]:
-        """Times, before the job could start for good, at which as many workers were free as it got
-        at last, and went to other jobs.
+        """Times before `possible` at which, before the scheduler's decisions, as many workers were
+        free as the job got at last.
 
-        The instant at which the job itself was preempted does not count.
+        Not all of them stayed free until its start: other jobs got some, or some went away. The
+        instant at which the job itself was preempted does not count.
         """
         return [it.t for it in self._missed]
 
@@ -137,7 +138,8 @@ class Wait:
         return len(names), sum(wanted(starts[it]) for it in names if it in starts)
 
     def _free(self, look: Look) -> str:
-        """Say how many workers are free, RECLAIMED and DOWN."""
+        """Return words that say how many workers are free, RECLAIMED and DOWN in the state
+        `look`."""
         counts = [(len(numbers), f" {state.name}") for state, numbers in look.away.items()]
         away = [f", {number:,} {are(number)}{state}" for number, state in counts if number]
         total = counted(self.started.processors, "processor")
@@ -206,7 +208,8 @@ class Wait:
         return f"{held.job} holds {held.width:,} until {self._until(held, look)} ({why})"
 
     def rule(self, passed: Run) -> str:
-        """Say by what rule a job that came later started first."""
+        """Return words for the rule by which the run `passed` of a job that came later started
+        first: the queue's order, backfilling, or the policy's choice where no queue decides."""
         if self.started.decider is not DeciderKind.QUEUE:
             return "by the policy's choice"
         ranking = self.ranking
@@ -217,7 +220,7 @@ class Wait:
         return f"by the order {ranking.name}" if first else "by backfilling"
 
     def _passed(self) -> str:
-        """Say which jobs came later and started first, by each rule."""
+        """Return words that say which jobs came later and started first, grouped by the rule."""
         rules: dict[str, list[Run]] = {}
         for it in sorted(self.passed.values(), key=lambda it: -wanted(it)):
             rules.setdefault(self.rule(it), []).append(it)
@@ -288,8 +291,12 @@ class Wait:
         return f"a window of maintenance begins at {self.clock(first.start)}, before its end"
 
     def _holding(self, reserved: Counter[str | None]) -> str:
-        """Say why free workers stayed free: the reservations that held them at the most instants,
-        or else the policy's choice."""
+        """Return words that say why free workers stayed free: reservations of other jobs held them,
+        or else the policy chose so.
+
+        `reserved` maps jobs to the number of instants at which their reservations held the workers
+        (None: no reservation did); the jobs with most instants are named.
+        """
         jobs = [job for job, _ in reserved.most_common() if job is not None]
         if not jobs:
             waits = self.started.decider is DeciderKind.DEADLINE

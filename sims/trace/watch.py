@@ -100,8 +100,11 @@ class Waits(Listener):
     # --- from wait to wait --------------------------------------------------------------------
 
     def _turn(self, me: Job | None, now: float) -> None:
-        """End the present wait if the job holds workers now, or begin one if it holds none any
-        more."""
+        """End the present wait if the job holds workers now or has left the system, or begin one if
+        it is in the system and holds none.
+
+        `me` is the job, or None where it is not in the system.
+        """
         before, self._open = self._open, None
         if before is not None:
             if now == before.since:
@@ -123,8 +126,8 @@ class Waits(Listener):
             self._reserved = {it.name: it.promised for it in others if it.promised is not None}
 
     def _satisfy(self, wait: Wait, now: float) -> None:
-        """Complete a wait that ends at time `now` because the job starts: note what it got, and
-        what became free."""
+        """Complete a wait that ends at `now` because the job starts: note which processors it got,
+        and which runs and workers became free at that instant."""
         runs = [run for run in self.history.runs.values() if run.job is wait.me]
         wait.until, wait.mine, wait.run = now, held(runs)[0], runs[-1]
         self._decided(wait, now)
@@ -142,8 +145,8 @@ class Waits(Listener):
         self._before = self._cancellation = None
 
     def _watch(self, now: float) -> None:
-        """If the time of a promised start has passed without the job's start, note who held the
-        workers."""
+        """If the time of the latest promised start has passed without the job's start, note in the
+        promise which runs held the workers that it did not expect to be held."""
         wait, history = self._open, self.history
         promise = wait.promises[-1] if wait is not None and wait.promises else None
         if wait is None or promise is None or promise.broken is not None:
@@ -155,10 +158,11 @@ class Waits(Listener):
             self._unsettled.append(look)
 
     def _decides(self, record: Record, wait: Wait) -> bool:
-        """Return whether the event is the scheduler's decision, before which the free workers are
-        counted.
+        """Return whether the record is one of a decision of the scheduler, before which free
+        workers are counted.
 
-        If the job starts at the very instant at which it began to wait, that is no wait.
+        A start of the job itself at the instant at which its wait began does not count: that is no
+        wait.
         """
         event = record.event
         mine = isinstance(event, RunStarted) and event.job == self.job
@@ -229,8 +233,13 @@ class Waits(Listener):
             self._upset.append(worker.number)
 
     def _promise(self, record: Record, event: ReservationMade | ReservationDropped) -> None:
-        """Note that a reservation was made or dropped. If it is the job's own, what else happened
-        at the instant is kept as the reason; another job's is compared with it."""
+        """Note that a reservation was made or dropped while the job waits.
+
+        If the reservation is the job's own, it becomes a promise of the wait, with the runs that
+        ended early and the failures of this instant as its reasons. If it is another job's, the
+        start that it promises is noted; where the job's own reservation was dropped at this
+        instant, that other job is the one that got its place.
+        """
         wait, start = self._open, event.start if isinstance(event, ReservationMade) else None
         if wait is None:
             return

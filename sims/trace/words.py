@@ -53,8 +53,8 @@ Described = JobDescribed | TasksDescribed | ProtectionDescribed
 
 
 def described(event: Described, unit: str) -> str:
-    """Return the clause that the description of a job (its kind, tasks or protection) adds to the
-    title of its life."""
+    """Return the clause that an event on what a job is (its kind, tasks or protection) adds to the
+    title of its life; times are in `unit`."""
     match event:
         case JobDescribed(kind=kind, limit=limit):
             killed = None if limit is None else f"; killed after {in_units(limit, unit)}"
@@ -196,10 +196,10 @@ WORDS = {
 
 
 def stage_words(run: Run, started: ScenarioStarted) -> str:
-    """Return what a run does in its present stage.
+    """Return the words for what a run does in its present stage, such as `computes`.
 
-    A job under a deadline that moves to other workers changes over before it recovers, in one
-    stage.
+    Under a deadline's policy, a job that moves to other workers changes over before it recovers:
+    both are one stage.
     """
     stage, event = run.stage or Stage.COMPUTING, run.event
     moved = started.decider is DeciderKind.DEADLINE and event.keeps is None
@@ -211,7 +211,12 @@ def stage_words(run: Run, started: ScenarioStarted) -> str:
 
 
 def shared(event: BandwidthShared, run: Run, storage: StorageDescribed, unit: str) -> str:
-    """Return at which bandwidth a run saves or loads, and why it gets no more."""
+    """Return words for how many bytes a run has left to save or load, at which bandwidth, and what
+    limits it: its members' own bandwidths, the storage's, or other runs that use the storage.
+
+    A bandwidth of 0 means that the run waits for a member. Bandwidths are in bytes per `unit` of
+    time.
+    """
     if not event.bandwidth:
         return f"waits for a member, {amount_of(event.left)} bytes left"
     each, members = storage.worker_bandwidth, count_in(run.processors)

@@ -68,8 +68,8 @@ class Page:
         return scene
 
     def _passed_on(self, records: Iterable[Record], story: Story) -> Iterator[Record]:
-        """Yield the records unchanged, for the scene; the summary and the story read each one
-        before."""
+        """Yield the records unchanged, for the scene to read; the summary and the story have read
+        each record when it is yielded."""
         record, wants = None, self.summary.wants
         for record in records:
             if type(record.event) in wants:

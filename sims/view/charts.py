@@ -42,7 +42,8 @@ def check_installed() -> None:
 
 
 def processors(scene: Scene) -> Figure:
-    """Return a Gantt chart of the processors' uses, with marks for failures and checkpoints."""
+    """Return a Gantt chart of the processors' uses, with a row for each processor and marks for
+    failures and checkpoints."""
     row = row_of(scene.header)
     chart = _chart(scene, f"{row}s over time", row, scene.workers)
     raster = Raster(*IMAGE, len(scene.workers), scene.end or 1)
@@ -64,7 +65,8 @@ def processors(scene: Scene) -> Figure:
 
 
 def jobs(scene: Scene, beside: Figure) -> Figure:
-    """Return a Gantt chart of the jobs' runs, whose time axis moves with that of `beside`."""
+    """Return a Gantt chart of the jobs' runs, with a row for each job in order of submission; its
+    time axis moves with that of the chart `beside`."""
     chart = _chart(scene, "jobs over time", "job, by submission", scene.jobs)
     chart.x_range = beside.x_range
     raster = Raster(*IMAGE, max(len(scene.jobs), 1), scene.end or 1)

@@ -113,7 +113,8 @@ class Story(Listener):
         yield b"}}"
 
     def _kept(self, shown: Iterable[Numbers]) -> Numbers:
-        """Return the numbers of the events that the page holds, ascending."""
+        """Return the numbers of the events that the page holds, ascending: those in `shown`, those
+        of all lives, and the direct and indirect causes of both."""
         kept, causes = bytearray(len(self._causes)), self._causes
         for events in (*shown, np.asarray(self._lives)):
             for now in (it for piece in _cut(events) for it in piece.tolist()):
@@ -124,8 +125,12 @@ class Story(Listener):
         return np.flatnonzero(np.frombuffer(kept, np.uint8))
 
     def _steps_of_lives(self) -> Iterator[list[list[int]]]:
-        """Yield the events of each job's life as differences of consecutive numbers; the first one
-        is relative to the first of the preceding life."""
+        """Yield the jobs' lives in order of submission, PIECE jobs at a time, a list of numbers for
+        each job.
+
+        The numbers are the differences of consecutive event numbers of the life; the first one is
+        relative to the first event of the preceding life.
+        """
         rows, events = np.asarray(self._rows), np.asarray(self._lives)
         order = np.argsort(rows, kind="stable")
         rows, events = rows[order], events[order]
@@ -157,7 +162,8 @@ def _cut(values: V) -> Iterator[V]:
 
 
 def _listed(pieces: Iterable[object]) -> Iterator[bytes]:
-    """Yield the JSON of one list from the pieces of its contents."""
+    """Yield the JSON of one list, whose entries are those of all pieces, one piece after the
+    other."""
     before = b"["
     for piece in pieces:
         text = orjson.dumps(piece, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1]

@@ -40,8 +40,14 @@ def pack(
     faults: bool = True,
     look: str = LookAhead.NEXT_PAIR.value,
 ) -> dict[str, Any]:
-    """Return the scenario of a pack in the setting of section 6.1, with the paper's parameters by
-    default; `unit` is c in s per data unit.
+    """Return the scenario of one pack in the setting of malleable17, section 6.1, with the paper's
+    parameters by default.
+
+    `smallest` is m_inf, the smallest size of an application in data units, `applications` n and
+    `processors` p; `mtbf_years` is the MTBF of one processor, `unit` c in s per data unit, and
+    `sequential` the sequential fraction f of the work. Without `faults`, or under FAULT_FREE, there
+    are neither faults nor checkpoints. `look` says when an application counts as improvable
+    (`LookAhead`).
 
     Each point of a curve has packs and faults of its own: with the same ones, scaled, a mean over
     the points would hardly be surer than a single point. All policies of a point share them.
@@ -66,7 +72,8 @@ def pack(
 
 
 def example(which: str) -> dict[str, Any]:
-    """Return the scenario of one of the examples of malleable17, section 4."""
+    """Return the scenario of one of the examples of malleable17, section 4, by its name: `first` or
+    `second`."""
     return base(f"malleable17/example-{which}")
 
 
@@ -74,22 +81,24 @@ def example(which: str) -> dict[str, Any]:
 
 
 def figure(results: Results) -> list[Value]:
-    """Return mean makespans, each over that without redistribution, and for each part of the figure
-    the mean gain over its points."""
+    """Return mean makespans, each over that without redistribution, and the mean gain in per cent
+    of each policy over the points of each part of the figure."""
     found = ratios(results)
     parts = dict.fromkeys((it.place[:1], it.who) for it in found)
     return found + [_gain(found, *part) for part in parts]
 
 
 def figure10(results: Results) -> list[Value]:
-    """Return the values of `figure`, and the mean gains over all parts that the paper states."""
+    """Return the values of `figure`, and the mean gains over all parts of the figure for the two
+    heuristics for which the paper states them."""
     found = figure(results)
     stated = ("IteratedGreedy", "ShortestApplicationsFirst-EndLocal")
     return found + [_gain(found, (), who) for who in stated]
 
 
 def _gain(found: list[Value], part: Place, who: str) -> Value:
-    """Return the mean gain over the points of a part, for policies whose names begin with `who`."""
+    """Return the mean gain in per cent, 100 (1 - ratio of makespans), over the points of `found`
+    whose place begins with `part` and whose policy's name begins with `who`."""
     own = (it for it in found if it.what == "ratio" and it.place[: len(part)] == part)
     gains = [100 * (1 - it.ours.mean) for it in own if it.who.startswith(who)]
     return Value(part, who, "mean gain, %", estimated(gains))
@@ -156,10 +165,11 @@ Courses = dict[str, list[CoursePoint]]
 
 
 def courses(seed: int = 1, mtbf_years: float = 50.0, **setting: Any) -> Courses:
-    """Simulate each policy on the same pack and faults; return, for each, the points that `Course`
-    records.
+    """Simulate each of `POLICIES` on the same pack and faults; return, for each, the points that
+    `Course` records.
 
-    The paper's setting is n = 100, p = 1000 and an MTBF of 50 years.
+    `setting` are further arguments of `pack`. The paper's setting is n = 100, p = 1000 and an MTBF
+    of 50 years.
     """
     found = {}
     for name in POLICIES:
@@ -170,8 +180,8 @@ def courses(seed: int = 1, mtbf_years: float = 50.0, **setting: Any) -> Courses:
 
 
 def figure11() -> Iterator[Value]:
-    """Yield the number of faults that counted, and the state at the last of them, for each
-    policy."""
+    """Yield, for each of `POLICIES`, the number of faults that ended a run, and after the last such
+    fault the expected makespan and the spread of sizes."""
     for name, moments in courses().items():
         last = moments[-1]
         yield Value((), name, "faults that counted", exactly(len(moments)))
@@ -180,7 +190,11 @@ def figure11() -> Iterator[Value]:
 
 
 def pictures(folder: Path, found: Courses | None = None) -> Iterator[Path]:
-    """Draw the paper's two pictures over time in `folder`, and yield their paths."""
+    """Draw the two pictures of malleable17, figure 11, in `folder`, and yield their paths: expected
+    makespan and spread of sizes over time.
+
+    `found` has the points to draw; None: they are simulated in the paper's setting.
+    """
     found = found or courses()
     for what, label in PICTURES.items():
         figure = blank_figure(9, 5.6)

@@ -27,8 +27,9 @@ EXACT = "exact expectation"
 def time_per_work(mtbf: float, restart: float, write: float, period: float) -> float:
     """Return the expected time per unit of work under exponential failures (Daly 2006, eq. 20).
 
-    `mtbf` is that of all nodes together, and `period` the work between two checkpoints, each of
-    which takes `write`.
+    `mtbf` is that of all nodes together, `restart` the time from a failure until work goes on from
+    the last checkpoint, `write` that of writing a checkpoint, and `period` the work between two
+    checkpoints.
     """
     return mtbf * exp(restart / mtbf) * expm1((period + write) / mtbf) / period
 
@@ -36,9 +37,11 @@ def time_per_work(mtbf: float, restart: float, write: float, period: float) -> f
 def loss_per_failure(
     mtbf: float, restart: float, write: float, period: float, work: float
 ) -> float:
-    """Return the expected time that a failure costs: the time that failures add to a job, over
-    their expected number, where checkpoints stop the job (Daly 2006, eq. 20).
+    """Return the expected time that a failure costs a job: the expected time that failures add to
+    the job, over their expected number (from Daly 2006, eq. 20).
 
+    The job has so much `work` and stops for each checkpoint, which takes `write`, after each
+    `period` of work; a restart from a checkpoint takes `restart`, one from scratch nothing.
     Failures come at rate 1 / `mtbf` until the job ends.
     """
     segments = ceil(work / period)
@@ -54,7 +57,8 @@ def loss_per_failure(
 
 
 def best_period(mtbf: float, write: float) -> float:
-    """Return the work between two checkpoints for which `time_per_work` is least."""
+    """Return the work between two checkpoints for which `time_per_work` is least, where a
+    checkpoint takes `write` and `mtbf` is that of all nodes together."""
     return float(mtbf * (1 + lambertw(-exp(-write / mtbf - 1)).real))
 
 
@@ -71,10 +75,11 @@ def job(
     period: float | str,
     work: float,
 ) -> dict[str, Any]:
-    """Return the scenario of one job on all nodes; times are in minutes, and `mtbf` is that of all
-    nodes together.
+    """Return the scenario of one job of so much `work` on all nodes.
 
-    `period` is the work between two checkpoints, or one of `FORMULAS`.
+    Times are in minutes: `mtbf` is that of all nodes together, `restart` the time to recover from a
+    failure, and `write` that of a checkpoint. `period` is the work between two checkpoints, or the
+    name of one of `FORMULAS`.
     """
     if isinstance(period, str):
         period = FORMULAS[period](mtbf, write)
@@ -94,7 +99,8 @@ def job(
 
 
 def periods(results: Results) -> list[Value]:
-    """Return the period of each formula, and the time per unit of work with it."""
+    """Return, for each formula of a period, the period in minutes, the simulated time per unit of
+    work with it, and its exact expectation."""
 
     def row(run: Seen) -> Columns:
         at = run.at
@@ -121,7 +127,8 @@ def ettr(results: Results) -> list[Value]:
 
 
 def losses(report: Report) -> float:
-    """Return the number of runs that failures ended, as a measure."""
+    """Return, as a measure of a run of the simulation, the number of the job's runs that failures
+    ended."""
     return float(report.summary.outcomes[Outcome.LOST])
 
 
@@ -155,10 +162,11 @@ SILENT, DAY = "silent data corruption", 86400
 
 
 def training(period: float, cost: float, recovery: float) -> dict[str, Any]:
-    """Return the scenario of the job under all causes of interruptions at once, with times in
-    seconds.
+    """Return the scenario of Llama 3 405B's training under all causes of interruptions at once.
 
-    Each cause is a law of faults; silent errors are found by the next checkpoint.
+    `period` is the work between two checkpoints, `cost` the time of one, and `recovery` that to
+    recover, in seconds. Each cause is a law of faults; silent errors are found by the next
+    checkpoint.
     """
     seen = base("published/llama-interruptions")
     counts = dict(seen["causes"])
@@ -176,8 +184,8 @@ def training(period: float, cost: float, recovery: float) -> dict[str, Any]:
 
 
 def left(results: Results) -> list[Value]:
-    """Return the effective training time ratio, and its exact expectation under exponential
-    failures."""
+    """Return the effective training time ratio of Llama 3 405B's training, and its exact
+    expectation under exponential failures."""
     seen = base("published/llama-interruptions")
     mtbf = seen["days"] * DAY / sum(seen["causes"].values())
 

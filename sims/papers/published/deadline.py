@@ -24,8 +24,11 @@ PRICES = {"spot": 0.9731, ON_DEMAND: 3.06}
 
 
 def given(traces: str) -> dict[str, Any]:
-    """Return the changes that traces make to the campaign: its zones. Raises InputError where they
-    cannot be read."""
+    """Return the changes that traces make to the campaign: its axis `zone` has the zones at the
+    path `traces`.
+
+    Raises InputError where they cannot be read.
+    """
     return {"axes": {"zone": list(platforms(traces))}}
 
 
@@ -38,11 +41,13 @@ def start(
     changeover: float,
     traces: str = "",
 ) -> dict[str, Any]:
-    """Return the scenario of one start in a zone, whose tick is the unit of time; arguments are in
-    hours.
+    """Return the scenario of start number `seed` in a zone, whose tick is the unit of time: one job
+    with a deadline, on a spot instance or on one on demand, under a policy.
 
-    The period divides a tick and a changeover, so that a checkpoint, which costs nothing, is taken
-    whenever an instance can be lost: a loss costs the changeover only.
+    `deadline`, `work` and `changeover`, the time to move to another instance, are in hours;
+    `traces` is the path of the traces (empty: fitted chains). The period divides a tick and a
+    changeover, so that a checkpoint, which costs nothing, is taken whenever an instance can be
+    lost: a loss costs the changeover only.
     """
     spots = platforms(traces)[zone]
     hour = 60 / spots.tick

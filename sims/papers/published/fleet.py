@@ -25,8 +25,11 @@ def default(seed: int, days: float) -> dict[str, Any]:
 
 
 def retirement(seed: int, days: float, placement: str, rule: Any) -> dict[str, Any]:
-    """Return the scenario of AIReSim's second regime, with `days` days of work, a placement, and a
-    rule by which units are retired."""
+    """Return the scenario of AIReSim's second regime, with `days` days of work.
+
+    `placement` is the value of `policy.placement`, and `rule` that of `repair.retirement`, by which
+    units are retired.
+    """
     own = {
         "seed": seed,
         "job.jobs.0.time": days * DAY,
@@ -52,7 +55,7 @@ def hours(summary: Summary) -> float | None:
 
 
 def faults(summary: Summary) -> float:
-    """Return the number of faults."""
+    """Return the number of faults of all laws; faults of what was in repair are not counted."""
     return float(sum(summary.repairs.failed.values()))
 
 
@@ -100,7 +103,8 @@ class Selections:
 
 
 def selections(found: Selections) -> float:
-    """Return the number of times that workers were chosen anew, without the first."""
+    """Return the number of times that workers were chosen anew for a run, without the choice for
+    the first run."""
     return float(found.count - 1)
 
 
@@ -114,8 +118,11 @@ COLUMNS = (
 
 
 def totals(results: Results) -> list[Value]:
-    """Return the training time, the part of it in which the job computes, and the numbers of faults
-    and repairs."""
+    """Return, for each setting, the training time in hours, the effective training ratio (ETR: the
+    work over that time), and the numbers of faults and repairs.
+
+    Policy and quantity change places in each value, so that the table has a row for each quantity.
+    """
 
     def row(run: Seen) -> Columns:
         columns = dict(zip(COLUMNS, run.measured, strict=True))

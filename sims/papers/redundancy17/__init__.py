@@ -43,8 +43,12 @@ STUDIED = "two-point, Delta 4"
 
 
 def stream(speeds: str = STUDIED, sizes: str = "exponential") -> dict[str, Any]:
-    """Return the scenario of one point of the study: a stream of jobs with this law of sizes, on
-    servers with these speeds."""
+    """Return the scenario of one point of the study: a stream of jobs on servers whose speed
+    varies.
+
+    `speeds` names a law of speeds in `speeds.toml`, such as `on-off, Delta 4`, and `sizes` a law of
+    the jobs' sizes, such as `exponential`.
+    """
     own = {
         "platform.speed": base("redundancy17/speeds")[speeds],
         "job.stream.sizes": {"kind": sizes.lower().replace(" ", "-")},
@@ -55,8 +59,9 @@ def stream(speeds: str = STUDIED, sizes: str = "exponential") -> dict[str, Any]:
 def augmented(semantics: str, speed: float) -> dict[str, Any]:
     """Return a shorter scenario of the study, whose servers are faster by the factor `speed`.
 
-    Progress is the work that workers deliver (`sample-path`), or x g(r, t), the mean of the
-    furthest of r copies (`mean`: Assumption 2).
+    `semantics` is `sample-path`, where a copy progresses by the work that its worker delivers, or
+    `mean`, where a job with r copies that have run for t progresses by the mean of the furthest
+    one, g(r, t) (redundancy17, Assumption 2).
     """
     table = stream()
     table["platform"]["augmentation"] = speed
@@ -96,8 +101,8 @@ def study(results: Results) -> list[Value]:
 
 
 def bounds(results: Results) -> list[Value]:
-    """Return the overall flowtime over a lower bound on that of an optimal schedule (OPT), and the
-    constant of Theorem 1 where the theorem holds."""
+    """Return the mean flowtime over a lower bound on that of an optimal schedule (OPT), and the
+    constant of Theorem 1 for each point at which the theorem holds."""
 
     def row(run: Seen) -> Columns:
         flow, end = run.measured
@@ -112,8 +117,11 @@ def bounds(results: Results) -> list[Value]:
 
 
 def guarantee(policy: str, speed: float) -> float | None:
-    """Return Theorem 1's constant, or None where the theorem does not hold: it needs SRPT+R (or
-    better) and more than unit speed."""
+    """Return the constant of Theorem 1, an upper bound on the flowtime over the optimal one, or
+    None where the theorem does not hold.
+
+    It holds for SRPT+R on servers that are faster than the optimum's by a factor `speed` above 1.
+    """
     if policy != "SRPT+R" or speed <= 1:
         return None
     return proof_constant(stream()["platform"]["speed"]["peak"], speed - 1)
@@ -121,10 +129,10 @@ def guarantee(policy: str, speed: float) -> float | None:
 
 def bound(scenario: Scenario, end: float) -> float:
     """Return a lower bound on the mean flowtime of any schedule at unit speed, on the very jobs
-    that a run meets.
+    that a run of `scenario` meets.
 
-    For the sample path, it also uses the speeds that the run meets. `end` is the makespan at the
-    scenario's own speed.
+    Under the sample-path semantics, it also uses the speeds that the run meets. `end` is the run's
+    makespan at the scenario's own speed.
     """
     found = [it.job for it in workload(scenario, System(scenario.seed, [])).submissions]
     arrivals = np.array([it.submitted for it in found])
@@ -167,9 +175,11 @@ COPIES, SAMPLE, INSTANCES = 10, 400, 20
 
 
 def lemmas() -> Iterator[Value]:
-    """Yield how well Lemmas 1, 2 and 5 hold in computed cases; 1 means that the lemma holds there.
+    """Yield how well Lemmas 1, 2 and 5 hold in computed cases.
 
-    For Lemma 5, the value is the largest relative difference between eq. 13 and simulation.
+    For each law of speeds and time, the values are g(2, t) and g(10, t), and for Lemmas 1 and 2 a 1
+    if the lemma holds there, else 0. For Lemma 5, the value is the largest relative difference
+    between eq. 13 and simulation.
     """
     rng = default_rng(1)
     for speeds, time in product(SPEEDS, TIMES):
@@ -190,7 +200,11 @@ def lemmas() -> Iterator[Value]:
 
 
 def concave(gains: Sequence[GainEstimate]) -> bool:
-    """Return whether Lemma 1 holds: g(r, t) - g(r - 1, t) never rises with r."""
+    """Return whether Lemma 1 holds: g(r, t) - g(r - 1, t) never rises with the number r of copies,
+    by more than ERRORS standard errors.
+
+    `gains` has g(1, t), g(2, t) and so on, the mean work of the furthest of r copies in t.
+    """
     steps = [
         (b.value - a.value, a.error + b.error) for a, b in pairwise((GainEstimate(0, 0), *gains))
     ]
@@ -198,7 +212,11 @@ def concave(gains: Sequence[GainEstimate]) -> bool:
 
 
 def bounded(gains: Sequence[GainEstimate], peak: float, time: float) -> bool:
-    """Return whether Lemma 2 holds: g(r, t) <= min(Delta t, r t)."""
+    """Return whether Lemma 2 holds: g(r, t) <= min(Delta t, r t), up to ERRORS standard errors.
+
+    `gains` has g(1, t), g(2, t) and so on, the mean work of the furthest of r copies in `time`;
+    `peak` is Delta, the largest speed.
+    """
     return all(
         gain.value <= min(peak, copies) * time * (1 + 1e-12) + ERRORS * gain.error
         for copies, gain in enumerate(gains, 1)
@@ -206,8 +224,11 @@ def bounded(gains: Sequence[GainEstimate], peak: float, time: float) -> bool:
 
 
 def drain(jobs: int, servers: int, epsilon: float, rng: Generator) -> tuple[float, float]:
-    """Return the overall flowtime of SRPT at speed 1 + epsilon with all jobs submitted at 0, as
-    simulated and by eq. 13, in time units."""
+    """Return the total flowtime of SRPT at speed 1 + epsilon when all `jobs` jobs are submitted at
+    0 to `servers` servers, as simulated and by eq. 13.
+
+    The sizes are drawn from the exponential law of mean 1; times are in time units.
+    """
     sizes = sorted(rng.exponential(1, jobs).tolist())
     own = {
         "platform.workers": servers,

@@ -28,11 +28,11 @@ def flowtime(summary: Summary) -> float:
 
 
 def against(results: Results, reference: str, unprotected: str) -> Iterator[Value]:
-    """Yield the mean flowtimes over those of the variant `reference`, paired by seed, and the
-    number of runs that were cut off.
+    """Yield, for each place and variant but `reference`, the mean flowtime over that of
+    `reference`, paired by seed, and the number of runs that were cut off.
 
-    The variant `unprotected` does not depend on the size of an image, so it has one value for all
-    sizes.
+    The variant `unprotected` sends no images (checkpoints at the master), so that it has one value
+    for all their sizes (the axis `image`).
     """
     finished, shown = results.finished(), set()
     ends = Counter((case.point, case.variant, it.end) for (case, _), it in finished)
@@ -56,7 +56,12 @@ ENROLLED = "policy.parameters.workers"
 
 
 def enrolment(results: Results) -> list[Value]:
-    """Return the mean makespans in slots, and the number of workers that is worth enrolling."""
+    """Return the mean makespans in slots, and for each number of channels and time of a data
+    transfer the number of workers that is worth enrolling: the smallest whose mean makespan is
+    within 5 % of the best.
+
+    Only settings of which every replication has completed count.
+    """
     found = [it for it in means(results) if it.ours.size == results.campaign.replications]
     curves: dict[Place, dict[int, float]] = {}
     for it in found:
@@ -69,6 +74,6 @@ def enrolment(results: Results) -> list[Value]:
 
 
 def worth(means: Mapping[int, float]) -> int:
-    """Return the smallest number of workers whose mean is within 5 % of the best mean of all
-    numbers."""
+    """Return the smallest number of workers whose mean makespan is at most WITHIN times the least
+    one; `means` maps numbers of workers to mean makespans."""
     return min(k for k, mean in means.items() if mean <= WITHIN * min(means.values()))

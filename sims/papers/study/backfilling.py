@@ -58,11 +58,12 @@ def sequence(
     log: str = "",
     draws: int = 1,
 ) -> dict[str, Any]:
-    """Return the scenario of sequence number `seed` of `length` jobs of a log, under one order of
-    the queue.
+    """Return the scenario of sequence number `seed` of `length` consecutive jobs of a log, those
+    that fit on `processors`, on an empty machine under one order of the queue.
 
-    `draws` is the seed by which the sequences' first jobs are drawn. Raises InputError where the
-    log is too short.
+    `easy` says whether there is EASY backfilling, and `whose` whether jobs are scheduled as here or
+    as in RLScheduler (`THEIRS`). `draws` is the seed by which the sequences' first jobs are drawn.
+    Raises InputError where the log is too short.
     """
     jobs = [it for it in log_of(log).jobs if it.processors <= processors]
     if len(jobs) < length:
@@ -84,8 +85,10 @@ def sequence(
 
 
 def _listed(job: LoggedJob, began: float, score: Score | None) -> dict[str, Any]:
-    """Return a job as an entry of a scenario, submitted `began` seconds earlier, with its score as
-    priority."""
+    """Return a job as an entry of a scenario, with its score, if any, as its priority.
+
+    Time 0 of the scenario is second `began` of the log.
+    """
     estimate = {"estimate": job.estimate} if job.estimate else {}
     return {
         "name": job.name,
@@ -104,14 +107,21 @@ def asked(job: LoggedJob) -> float:
 
 
 def unstarted_wfp3(job: LoggedJob) -> float:
-    """Return RLScheduler's score of a job by WFP3, with a wait of -1 - s for the submission time s,
-    as its code has it."""
+    """Return RLScheduler's score of a job by WFP3, (w/r)^3 n with the requested time r and n
+    processors; the largest is first.
+
+    Its code computes the wait w of a job submitted at s as -1 - s.
+    """
     return wfp3(-1 - job.submitted, asked(job), job.processors)
 
 
 def unstarted_unicep(job: LoggedJob) -> float:
-    """Return RLScheduler's score of a job by UNICEP, with a wait of -1 - s for the submission time
-    s; its log2 of one processor is 1e-15, not 1."""
+    """Return RLScheduler's score of a job by UNICEP, w / (r log2(n + 1e-15)) with the requested
+    time r and n processors; the largest is first.
+
+    Its code computes the wait w of a job submitted at s as -1 - s, and for one processor it divides
+    by nearly 0.
+    """
     return (-1 - job.submitted) / (asked(job) * log2(job.processors + 1e-15))
 
 
@@ -125,7 +135,8 @@ submissions from the log's first."""
 
 @frozen
 class Committed:
-    """RLScheduler's policy: the chosen job stays chosen until it starts."""
+    """RLScheduler's policy: the first job of the queue that does not fit is chosen, and stays first
+    until it starts, whichever jobs arrive meanwhile."""
 
     backfilling: bool = True
 
@@ -152,7 +163,9 @@ class Committed:
 def _backfilled(
     view: BatchView, started: Sequence[Queued], queue: Sequence[Queued], free: int
 ) -> Iterator[Queued]:
-    """Yield, by arrival, the jobs that end before the start of the queue's first one."""
+    """Yield, in order of arrival, the jobs of `queue` that start now beside those in `started`,
+    because they fit on the `free` processors and end before the earliest start of the queue's first
+    job."""
     profile = FreeProfile.of(view.now, view.free, view.running)
     for it in started:
         profile.take(0, it.processors, it.held)
@@ -167,8 +180,9 @@ def _backfilled(
 
 
 def view(results: Results) -> Iterator[Value]:
-    """Yield the mean and the median over sequences of the mean bounded slowdown, and half of the
-    interval that a mean of ten sequences would have."""
+    """Yield, for each order, with EASY and without, the mean and the median over sequences of their
+    mean bounded slowdowns; for variants as RLScheduler, also half of the interval that a mean of
+    ten sequences would have."""
     sequences = gathered(results, lambda run: {"slowdown": run.measured[0]})
     for at, own in sequences.items():
         values = own["slowdown"]

@@ -39,8 +39,12 @@ that DOWN or RECLAIMED ends in a second."""
 
 
 def period(channels: int, image: float, aware: bool) -> float:
-    """Return Young's period, the work between two images, in seconds. With `aware` the cost of a
-    checkpoint is that of the images of all busy workers on the link, else that of one image."""
+    """Return Young's period, the work between two images of a job (checkpoints at the master), in
+    seconds, where an image takes `image` seconds on one of `channels` channels.
+
+    The cost of a checkpoint is that of one image, or, under `aware`, the time in which the channels
+    carry the images of all busy workers.
+    """
     mtbf = 2 / (1 - STAY)  # from one time DOWN to the next, while UP
     busy = max(1, LOAD * WORKERS / channels) if aware else 1
     return young_work(mtbf / PROCESSORS, image * busy)
@@ -54,9 +58,13 @@ def volatile(
     copies: int = 1,
     cloning: bool = False,
 ) -> dict[str, Any]:
-    """Return the scenario of one realisation; `images` is none, young or aware.
+    """Return the scenario of one realisation of jobs and availability, number `seed`, behind a
+    master of n_com = `channels`.
 
-    An image's size matters only to a job that is protected by more than idle copies.
+    `images` says how a job is protected by images at the master: `none`, `young` (Young's period),
+    or `aware` (that of a checkpoint that waits for the channel, as in `period`). `copies` is the
+    largest number of its copies, which are cloned from the furthest one under `cloning`. An image
+    takes `image` seconds on a channel; this matters only to jobs with images or clones.
     """
     leave, rest = (1 - STAY) / 2, 1 - BACK
     settings = {
@@ -76,7 +84,8 @@ def volatile(
 
 
 def _jobs(seed: int) -> Iterator[dict[str, Any]]:
-    """Yield the jobs of a realisation, which arrive at random at a rate that offers `LOAD`."""
+    """Yield the jobs of realisation number `seed` as entries of a scenario, with times from `TIMES`
+    and Poisson arrivals at a rate that offers `LOAD`."""
     rng, gap = stream(seed, "clonelimit"), PROCESSORS * sum(TIMES) / 2 / (LOAD * WORKERS)
     times = rng.uniform(*TIMES, size=JOBS).tolist()
     releases = rng.exponential(gap, size=JOBS).cumsum().tolist()
@@ -88,8 +97,11 @@ def _jobs(seed: int) -> Iterator[dict[str, Any]]:
 
 
 def view(results: Results) -> Iterator[Value]:
-    """Return the flowtimes over those without protection, the size of an image up to which a
-    protection surely pays, and the size from which it surely costs."""
+    """Yield the mean flowtimes over those without protection, and for each protection the size of
+    an image up to which it surely pays and that from which it surely costs.
+
+    "Surely" means that the interval of the ratio lies below 1, or above 1.
+    """
     curves = defaultdict[tuple[Place, str], dict[float, Estimate]](dict)
     for it in against(results, REFERENCE, COPIES):
         yield it
@@ -104,8 +116,12 @@ def view(results: Results) -> Iterator[Value]:
 
 
 def limits(curve: Mapping[float, Estimate]) -> tuple[float | None, float | None]:
-    """Return the last size up to which all ratios are surely below 1, and the first at which one is
-    surely above; None for either if there is none."""
+    """Return the largest size such that the ratios at it and at all smaller sizes have their
+    intervals below 1, and the smallest size at which an interval lies above 1.
+
+    `curve` maps the sizes of an image to the ratios; either result is None if there is no such
+    size.
+    """
     places = sorted(curve)
     bad = min((at for at in places if curve[at].high >= 1), default=inf)
     good = [at for at in places if at < bad]

@@ -50,11 +50,13 @@ def block(
     jobs: int = 500,
     load: float = 0.9,
 ) -> dict[str, Any]:
-    """Return the scenario of block number `seed` of `blocks` blocks of a log, each of `jobs` jobs;
-    without a log, the jobs are random.
+    """Return the scenario of block number `seed` (from 0) of `blocks` blocks of a log, each of
+    `jobs` jobs, under a strategy such as R-LIST-1; without a log, the jobs are random.
 
-    `rate` is the rate of `errors` or `faults` (which, `spoilt` says) per million processor-hours.
-    Raises InputError where there are too few jobs.
+    `spoilt` is `errors` or `faults`, and `rate` how many of these there are per million
+    processor-hours. The platform has `processors` processors (default: the log's own number), and
+    the arrivals are stretched so that the jobs offer the share `load` of it. Raises InputError
+    where there are too few jobs.
     """
     if log:
         width, rows = cut(log, processors, seed, blocks, jobs)
@@ -72,9 +74,10 @@ def block(
 
 @cache
 def _fitting(log: str, processors: int | None) -> tuple[int, Sequence[LoggedJob]]:
-    """Return the number of processors (by default the log's own), and the log's jobs that fit them.
+    """Return a number of processors, `processors` or by default the log's own, and the log's jobs
+    that fit on so many.
 
-    Raises InputError where the log does not state its processors.
+    Raises InputError where neither is known.
     """
     found = log_of(log)
     width = processors or found.machine
@@ -84,10 +87,11 @@ def _fitting(log: str, processors: int | None) -> tuple[int, Sequence[LoggedJob]
 
 
 def cut(log: str, processors: int | None, number: int, count: int, size: int) -> tuple[int, Rows]:
-    """Return the number of processors, and the `size` jobs of block `number` of `count` blocks,
-    which are spread evenly over the log's jobs that fit.
+    """Return the number of processors, and the `size` jobs of block `number` (from 0) of `count`
+    blocks, which are spread evenly over the log's jobs that fit on `processors`.
 
-    Raises InputError where there are too few jobs.
+    The array has a row for each job: submission, processors, time and requested time. Raises
+    InputError where there are too few jobs.
     """
     width, fit = _fitting(log, processors)
     if len(fit) < size * count:
@@ -102,8 +106,12 @@ def cut(log: str, processors: int | None, number: int, count: int, size: int) ->
 
 
 def synthetic(number: int, size: int) -> Rows:
-    """Return random jobs of 1, 2, 4 ... 128 processors and 1 min to 20 h (log-uniform), which ask
-    for 1 to 10 times the time that they take."""
+    """Return `size` random jobs of 1, 2, 4 ... 128 processors and 1 min to 20 h (log-uniform),
+    which ask for 1 to 10 times the time that they take.
+
+    The array has a row for each job: submission, processors, time and requested time. `number` is
+    that of the draw.
+    """
     rng = stream(number, "reservations")
     times = np.exp(rng.uniform(np.log(60), np.log(72_000), size))
     arrivals, widths = rng.exponential(1, size).cumsum(), 2.0 ** rng.integers(0, 8, size)
@@ -111,8 +119,12 @@ def synthetic(number: int, size: int) -> Rows:
 
 
 def offered(rows: Rows, processors: int, load: float) -> list[dict[str, Any]]:
-    """Return the jobs as entries of a scenario, from time 0 on, their arrivals stretched to offer
-    the platform this load."""
+    """Return the jobs of `rows` as entries of a scenario, from time 0 on.
+
+    Their arrivals are stretched or compressed so that the jobs' processor-time is the share `load`
+    of what `processors` processors give until the last arrival. A requested time below the job's
+    own is raised to it.
+    """
     since, widths, times, asked = rows[:, 0] - rows[0, 0], *rows[:, 1:].T
     scale = (widths @ times) / (load * processors * (since[-1] or 1))
     columns = since * scale, widths.astype(int), times, np.maximum(times, asked)
@@ -132,8 +144,8 @@ def hours_waited(report: Report) -> float:
 
 
 def view(results: Results) -> list[Value]:
-    """Return the mean of each measure under the other strategies over that under EASY, and EASY's
-    own means."""
+    """Return, for each strategy but EASY, the mean of each measure over its mean under EASY, and
+    the means under EASY themselves."""
     over = [
         evolve(it, what=f"{gauge.name.rpartition(':')[2]}, over EASY's")
         for gauge in results.campaign.gauges

@@ -47,8 +47,12 @@ def given(traces: str) -> dict[str, Any]:
 
 
 def protection(way: str, mtbf: float, image: float, tick: float) -> dict[str, Any]:
-    """Return the settings of `[protection]` for one way to survive the loss of instances; `mtbf`
-    and `image` are in ticks."""
+    """Return the settings of `[protection]` for one way to survive the loss of instances, such as
+    `images, Young`: images are checkpoints at the master.
+
+    `mtbf`, of an instance, and `image`, the time of an image on a channel, are in ticks; a tick has
+    `tick` minutes.
+    """
     young = {"period": "young", "mtbf": mtbf}
     ways: dict[str, dict[str, Any]] = {
         REFERENCE: {},
@@ -73,8 +77,9 @@ def spot(
 ) -> dict[str, Any]:
     """Return the scenario of start number `seed` on a platform, whose tick is the unit of time.
 
-    `hours` is the work of a job, `image` the minutes of an image on a channel, for those ways that
-    send images.
+    `kind` is `rigid` or `iterative`, `hours` the work of a job, and `way` a way to survive, as in
+    `protection`. `image` is the minutes of an image on a channel, for those ways that send images.
+    `traces` is the path of the traces (empty: fitted chains), and `channels` n_com.
     """
     spots = platforms(traces)[platform]
     tick, cost = spots.tick, 0.0 if way in (REFERENCE, COPIES) else image
@@ -99,7 +104,11 @@ def spot(
 
 
 def jobs_on(platform: SpotPlatform) -> int:
-    """Return the number of jobs that are sent to a platform at once."""
+    """Return the number of jobs that are sent to a platform at once.
+
+    It is one job for each 6 instances, but at least one, and on small platforms one for each 4, up
+    to 2.
+    """
     few = min(2, platform.size // (2 * MEMBERS))
     return max(1, few, platform.size // WORKERS_PER_JOB)
 
@@ -108,8 +117,8 @@ def jobs_on(platform: SpotPlatform) -> int:
 
 
 def view(results: Results) -> list[Value]:
-    """Return the flowtimes over those of re-execution, and the mean flowtime of re-execution in
-    hours."""
+    """Return the mean flowtimes over those of re-execution, and the mean flowtime of re-execution
+    in hours, for each platform and kind of job."""
     found, hours = platforms(str(results.campaign.set.get("traces", ""))), dict[Place, Value]()
     for place, made in runs(results, cut_off=True).items():
         tick, at = found[dict(place)["platform"]].tick, without(place, "image")

@@ -28,7 +28,11 @@ REFERENCE = "IE"
 
 
 def instance(tasks: int, channels: int, fastest: int, number: int) -> dict[str, Any]:
-    """Return scenario `number` of the space in VII.A; its seeds are its trials."""
+    """Return scenario number `number` of the space in section VII.A; its seeds are its trials.
+
+    `tasks` is m, `channels` n_com and `fastest` w_min, the least number of slots for a task: a
+    message of data takes w_min slots, the program 5 w_min.
+    """
     place = 1000 * (100 * channels + fastest) + number
     own = {
         "seed": 1000 * place,
@@ -51,12 +55,13 @@ Both = list[tuple[float, float]]
 
 
 def table(results: Results) -> list[Value]:
-    """Return the scores of each heuristic over all scenarios, for Tables 1 and 2."""
+    """Return the scores of each heuristic over all scenarios of a campaign, for Tables 1 and 2."""
     return scores(list(runs(results).values()))
 
 
 def figure2(results: Results) -> Iterator[Value]:
-    """Yield the score %diff of each heuristic by wmin, the fastest time of a task."""
+    """Yield the score %diff of each heuristic but IE for each w_min, the number of slots of a task
+    on the fastest worker, over all numbers of channels."""
     places = defaultdict[Place, list[Makespans]](list)
     for place, made in runs(results).items():
         places[without(place, "number", "channels")].append(made)
@@ -67,19 +72,20 @@ def figure2(results: Results) -> Iterator[Value]:
 
 
 def scores(scenarios: Sequence[Makespans]) -> list[Value]:
-    """Return the scores of VII.A for each heuristic, best first.
+    """Return the scores of section VII.A for each heuristic, the lowest %diff first.
 
-    #fails; %diff, (M_H - M_ref) / min(M_H, M_ref), of makespans averaged per scenario over the
-    trials in which both succeed, then averaged over scenarios (below 0: better); %wins and %wins30,
-    per cent of trials with M_H <= M_ref and M_H <= 1.3 M_ref; stdv, of the difference over
-    scenarios (1 is 100 %).
+    M_H and M_ref are the makespans of the heuristic and of IE. #fails: trials that reached the cap;
+    %diff: (M_H - M_ref) / min(M_H, M_ref) in per cent, of makespans averaged per scenario over the
+    trials in which both succeed, then averaged over scenarios (below 0: better); %wins and %wins30:
+    per cent of trials with M_H <= M_ref and M_H <= 1.3 M_ref; stdv: standard deviation of the
+    difference over scenarios (1 is 100 %).
     """
     rows = [list(_scores(scenarios, name)) for name in scenarios[0]]
     return [it for row in sorted(rows, key=lambda row: row[1].ours.mean) for it in row]
 
 
 def _scores(scenarios: Sequence[Makespans], name: str) -> Iterator[Value]:
-    """Yield the scores of a heuristic."""
+    """Yield the scores of the heuristic `name`, as `scores` defines them."""
     pairs = [found for it in scenarios if (found := both(it[name], it[REFERENCE]))]
     means = ([fmean(column) for column in zip(*found, strict=True)] for found in pairs)
     diffs = [difference(mine, its) for mine, its in means]
@@ -100,7 +106,8 @@ def both(mine: Sequence[float | None], its: Sequence[float | None]) -> Both:
 
 
 def difference(mine: float, its: float) -> float:
-    """Return the relative difference of a makespan to the reference's; below 0 it is better."""
+    """Return (M_H - M_ref) / min(M_H, M_ref) for the makespans `mine` of a heuristic and `its` of
+    the reference; below 0 the heuristic is better."""
     return (mine - its) / min(mine, its)
 
 
@@ -127,10 +134,11 @@ class RealWorker:
     """Markov chain fitted to the letters."""
 
     def section(self, task_time: int, first: int, on: str) -> dict[str, Any]:
-        """Return the worker as an entry of a scenario, from slot `first` of the trace on.
+        """Return the worker as an entry of `[[workers]]`, from slot `first` of the trace on; a task
+        takes `task_time` slots on it.
 
-        `on` says whether its availability is the trace itself or the fitted chain, which policies
-        believe in either case.
+        `on` is TRACE or CHAIN: its availability is the trace itself, which repeats, or the fitted
+        chain, from the trace's state in that slot. Policies believe the chain in either case.
         """
         rotated = turned_to(self.letters, first)
         chain = {"kind": "markov", "rows": self.fit.rows}
@@ -192,8 +200,13 @@ def start(
     fastest: int = 2,
     cap: int = 100_000,
 ) -> dict[str, Any]:
-    """Return the scenario of start number `number` on a platform of the traces; a start has a
-    random place in the traces, and random speeds."""
+    """Return the scenario of start number `number` on a platform of the traces: an iterative job of
+    10 iterations of `tasks` tasks, under a heuristic.
+
+    The start begins at a random slot of the traces, and each worker takes a random number of slots
+    for a task, from `fastest` to ten times as many. `on` is that of `RealWorker.section`, `traces`
+    the path of the traces, and `cap` the slot at which a run is cut off.
+    """
     workers = _platforms(traces)[platform]
     rng = stream(number, f"realtraces/{platform}")
     speeds = rng.integers(fastest, 10 * fastest, size=len(workers), endpoint=True).tolist()
@@ -210,8 +223,8 @@ def start(
 
 
 def realtraces(results: Results) -> Iterator[Value]:
-    """Yield each heuristic's %diff to IE on traces and on chains, its makespans on the trace over
-    those on the chain that policies believe in, and its failed runs."""
+    """Yield for each heuristic: its %diff to IE on traces and on fitted chains, the mean ratio of
+    its makespan on the trace to that on the chain, and the number of its failed runs on each."""
     made = runs(results).items()
     ways = {
         on: {without(place, "on"): row for place, row in made if dict(place)["on"] == on}
