@@ -259,7 +259,7 @@ class Scheduler(Dispatcher):
         if held and message.hidden:
             self.undetected[worker] = cause
         else:
-            self._hear(worker, state, cause, self.pool.holder(worker))
+            self._hear(worker, state, cause, self.pool.holder(worker) if state is DOWN else -1)
 
     def _hear(self, worker: int, state: WorkerState, cause: int, copy: int) -> None:
         """Act on a worker's change of state, once it is known: report it to the decider and to the

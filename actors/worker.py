@@ -212,8 +212,9 @@ class Worker(TransferClient):
             self._owned = self._given
         following = self._next
         if following is not None and following[0] <= due_by:
-            self._given = following[1]
-            self._owned = self._as_reserved()
+            self._given = self._owned = following[1]
+            if self.reserved:
+                self._owned = self._as_reserved()
             self._await_owner()
 
     def _report_struck(self, was: WorkerState) -> None:
@@ -275,15 +276,14 @@ class Worker(TransferClient):
         the event of the unit's fault, if it has one.
         """
         loop, was = self.system.loop, self.state
-        due_by, (over, fall) = loop.due_by, self._downtime_end
-        ends = was is DOWN and loop.now <= over <= due_by
+        now, due_by, (over, fall) = loop.now, loop.due_by, self._downtime_end
+        ends = was is DOWN and now <= over <= due_by
         if cause is None:
             cause = fall if ends else self.system.origin
-            came, call = self._comes
-            if loop.now <= came <= due_by and was is RECLAIMED and state is UP:
-                cause = call
-            repairs = DOWN in (was, state) and (state is DOWN) == bool(self._broken)
-            if repairs and self._repair[0] == loop.now:
+            # Most workers are neither called nor repaired, which a look at the times tells.
+            if self._comes[0] <= due_by and now <= self._comes[0] and was is RECLAIMED:
+                cause = self._comes[1] if state is UP else cause
+            if self._repair[0] == now and self._repairs(was, state):
                 ends, cause = was is DOWN, self._repair[1]
         self.become(state)
         cause = self.record(cause, WorkerChanged, self.index, state, was, until, detection)
@@ -297,6 +297,11 @@ class Worker(TransferClient):
         if self.master is not None:
             self.moved(state, cause, hidden)
         return cause
+
+    def _repairs(self, was: WorkerState, state: WorkerState) -> bool:
+        """Return whether a worker that went to repair, or came back, at this instant changes its
+        state from `was` to `state` because of that."""
+        return DOWN in (was, state) and (state is DOWN) == bool(self._broken)
 
     @handles(SpeedDue)
     def change_speed(self, _: SpeedDue, cause: int) -> None:
