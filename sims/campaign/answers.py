@@ -161,7 +161,8 @@ def _over_cells(cells: Sequence[Comparison], baseline: str) -> str:
 
 
 def assumptions(scenario: Scenario) -> str:
-    """Return a line on what the scenario assumes of faults, owners and start-ups."""
+    """Return what the scenario assumes of faults and their units' ages, owners and start-ups, as a
+    line such as `exponential faults of new units, no start-up`."""
     laws = scenario.faults.laws
     kinds = ", ".join(dict.fromkeys(f"{law.kind} faults" for law in laws)) or "no faults"
     ages = [law.starts.value for law in laws]

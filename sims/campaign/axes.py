@@ -57,7 +57,7 @@ def objects(settings: Settings) -> dict[str, Any]:
 
 
 class Range(Section):
-    """`{first, last, ...}`: evenly spaced values that include both ends."""
+    """`{first, last, ...}`: evenly spaced values from `first` on, up to `last`."""
 
     first: Number
     last: Number

@@ -51,11 +51,12 @@ class RunStatus(enum.Enum):
 
 @frozen
 class MeasureSpec:
-    """A measure of a run, with its name and unit: one of `Measure`, or a user's function.
+    """A measure of a run, with its name: one of `Measure`, or a user's function.
 
-    The function gets a `Report`, or the fold with which its argument is annotated: `Flowtimes`,
-    `Summary` or any class that is made without arguments and names the kinds of events that it
-    needs in `wants`. A fold of few kinds of events takes a third of the time of a `Report`.
+    The function gets a `Report` of the run, or an object of the class with which its argument is
+    annotated: `Flowtimes`, `Summary` or any class that is made without arguments, is called with
+    each record, and names in `wants` the kinds of events that it needs. With few kinds of events, a
+    run takes a third of the time that it takes with a `Report`.
     """
 
     name: str

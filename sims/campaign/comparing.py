@@ -354,7 +354,8 @@ def _beside_all(line: Line, base: float | None, gauge: MeasureSpec, effect: Effe
 
 
 def _direction(gauge: MeasureSpec, more: float) -> Verdict:
-    """Return the verdict, better or worse, on a value that exceeds the baseline's by `more`."""
+    """Return the verdict, better or worse, on a value that exceeds the baseline's by `more`, which
+    is below 0 for a smaller value and never 0."""
     return Verdict.BETTER if (more > 0) is gauge.higher_is_better else Verdict.WORSE
 
 

@@ -99,7 +99,8 @@ def check(campaign: Campaign, plan: Cells) -> None:
 
 @define
 class Engine:
-    """Runs the runs of a campaign that have no result yet, in batches, and keeps their results."""
+    """Simulates the runs of a campaign that have no result yet, in batches, and keeps their
+    results."""
 
     results: Results
     workers: Workers

@@ -225,10 +225,11 @@ def _end_with_parent() -> None:
 
 @contextmanager
 def at_once() -> Iterator[None]:
-    """Delay signals that end the command until the block has ended.
+    """Delay signals that end the command, such as that of Ctrl-C, until the `with` block has ended.
 
-    In the middle of it, Ctrl-C would leave a future's lock held for ever, and a later shutdown of
-    the executor would wait for this lock; or a cluster half begun, which nobody could end.
+    Within the block, such a signal would leave a future's lock held for ever, for which a later
+    shutdown of the executor would wait; or it would leave a cluster half begun, which nobody could
+    end.
     """
     with HeldBack() as interrupt:
         interrupt.busy = True
@@ -242,8 +243,8 @@ SAFE = "PYTHONSAFEPATH"
 
 @contextmanager
 def safe_path() -> Iterator[None]:
-    """Keep a Python that is started within the block from importing modules of the current folder,
-    which nothing names.
+    """Keep Python processes that are started within the `with` block from importing modules of the
+    current folder, which nothing names, by the variable PYTHONSAFEPATH.
 
     Fork servers and spawned processes are started as `python -c`, which would import them. The
     block is short: afterwards the variable is as the user set it, also for what the user starts.
@@ -261,8 +262,8 @@ def safe_path() -> Iterator[None]:
 
 @contextmanager
 def _block_signals() -> Iterator[None]:
-    """Block the signals that end a command while worker processes may be started; they would
-    otherwise run their parent's handlers."""
+    """Block the signals that end a command within the `with` block, in which worker processes may
+    be started: these would otherwise run their parent's handlers."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

@@ -139,8 +139,8 @@ class Cells(Sequence[Case]):
 
     @classmethod
     def of(cls, campaign: Campaign) -> Cells:
-        """Return the plan of a campaign. Raises InputError where a case that is looked at is no
-        scenario."""
+        """Return the plan of a campaign. Raises InputError where one of the cases that `looked_at`
+        yields is no scenario."""
         plan = cls(campaign)
         for case in plan.looked_at():
             case.made(0)

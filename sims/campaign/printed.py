@@ -147,7 +147,7 @@ def _with_unit(gauge: MeasureSpec, unit: str) -> str:
 
 def _whole(gauge: MeasureSpec, line: Line, unit: str) -> str:
     """Return, as text, the measure's value over all jobs of the variant's first run, as `summary`
-    shows it."""
+    shows it; a dash if it has none."""
     value = line.runs[0].value
     if value is None:
         return "-"

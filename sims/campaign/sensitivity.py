@@ -109,7 +109,8 @@ class Changes(Answer):
 
     @property
     def notes(self) -> list[str]:
-        """The sentence, what was assumed, and how intervals hold."""
+        """Sentences below the table: the answer, what the scenario assumes, and at which level the
+        intervals hold."""
         tests = sum(line.tested for line in self.comparison.lines)
         level = f"All intervals hold together at 95 % ({counted(tests, 'comparison')}, Bonferroni)."
         return [self.sentence, f"Assumed: {self.assumed}.", level]
@@ -338,7 +339,8 @@ def sensitivity(
 
 
 def _checked(scenario: BaseModel, key: str) -> float:
-    """Return the number at a key. Raises InputError where there is none above 0."""
+    """Return the number at a dotted key of the scenario. Raises InputError where there is no finite
+    number above 0."""
     value, _ = _number(scenario, key)
     if not isfinite(value) or value <= 0:
         problem = f"{key} holds no number above 0"

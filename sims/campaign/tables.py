@@ -154,8 +154,8 @@ class Table(Answer):
 
     @property
     def _along(self) -> str | None:
-        """The axis along which the best value of a line is sought: the picture's x, or the one with
-        the most values; None without axes."""
+        """The axis along which the best value of a line is sought: the picture's x if there is a
+        picture, else the axis with the most values; None without axes."""
         asked = self.results.campaign
         if asked.picture is not None:
             return asked.picture.x

@@ -260,7 +260,12 @@ def tune(
     with opened(workers) as ready:
 
         def run(points: Sequence[Point], asked: Campaign, others: int) -> Results:
-            """Run a campaign at these points, beside which there are the runs of other points."""
+            """Run the campaign `asked` with a variant for each of these points, and return its
+            results.
+
+            `others` is the number of runs of other points, which count as done where progress is
+            shown.
+            """
             variants = named([settings_at(over, it) for it in points])
             asked = asked.model_copy(update={"variants": variants})
             try:

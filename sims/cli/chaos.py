@@ -167,7 +167,8 @@ def trials(
 
 
 def _takes_more(faults: AnyFaults) -> bool:
-    """Return whether the scenario's faults can list one more fault of a worker beside their own."""
+    """Return whether one more fault of a worker can be listed in the scenario: it has no faults, or
+    faults that strike workers one by one and are listed, exponential or Weibull."""
     listing = NoFaults | ExponentialFaults | Weibull | ListedFaults
     return isinstance(faults, listing) and faults.of is Struck.WORKERS
 

@@ -51,7 +51,8 @@ class View:
 
     @property
     def least(self) -> int:
-        """The smallest number of processors that a job in the queue gets."""
+        """The smallest number of processors that a job in the queue gets; one more than the
+        platform has if the queue is empty."""
         return min((it.processors for it in self.queue), default=self.processors + 1)
 
 

@@ -58,7 +58,7 @@ MEMORY = 4 * 2**30
 
 
 class Wrong(enum.Enum):
-    """Mistakes that a policy can make; the value completes a sentence about the policy."""
+    """Mistakes that a policy can make; the value says the mistake in words about the policy."""
 
     ANSWER = "its answer cannot be carried out"
     RAISES = "it raises"
@@ -212,11 +212,11 @@ def suits(policy: Any, point: Point, patience: float = 1.0) -> bool:
 
 
 def recognised(policy: Any, named: str | None = None, patience: float = 1.0) -> Point:
-    """Return the decision point `named`, or else the only one that the policy fits.
+    """Return the decision point `named`, or for None the only one that the policy fits.
 
-    A policy fits a point if it has the parameters of the point's Protocol and answers its
-    questions, each within `patience` seconds. Raises InputError where no point, or more than one,
-    fits.
+    A policy fits the points that have its parameters or its method. Of several, it fits those at
+    which it can answer some random question, asked with `patience` seconds for an answer. Raises
+    InputError for an unknown name, and where no point, or more than one, fits.
     """
     known = ", ".join(point.value for point in Point)
     if named is not None:

@@ -263,9 +263,9 @@ class Lineage:
     def settle(self) -> Iterator[Slice]:
         """Yield the slices of computation of all runs of a job, or iteration, that is over.
 
-        Useful is all that the completing run computed, and what earlier runs computed of the states
-        that runs up to it began from. The rest is lost or redundant, as is everything of a job that
-        was killed.
+        Useful is all that the completing run computed, what the run from whose state it began
+        computed up to this state, and so on back. The rest is lost or redundant, as is everything
+        of a job that was killed.
         """
         completed = None if self.completed is None else self.completed.run.number
         limits = useful_until(completed, math.inf, self._known)

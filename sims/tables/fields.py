@@ -220,7 +220,8 @@ more than a log's line holds."""
 
 
 class AsInToml:
-    """Annotation for a value that is read by the types of TOML, as are all values within it."""
+    """Annotation for a value that is read strictly, but by the types that TOML has. Its lists stand
+    for tuples, and its words for members of enums and for integer keys, also within the value."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
