@@ -63,7 +63,7 @@ def _cpu() -> float:
 
 
 def spent(case: Case) -> Spent:
-    """Run a case once, and return the time that it took."""
+    """Set a case up, run its body once, and return the time that the body took."""
     body = case.ready()
     # The garbage of the case before must not be collected at this one's expense.
     gc.collect()
@@ -77,15 +77,19 @@ HEADS = ("done", "CPU us each", "wall us each", "ratio of CPU (min to max)", "to
 
 
 def table(title: str, cases: Sequence[Case], rounds: int) -> Table:
-    """Return a table with a row for each case: medians over rounds, in each of which all cases take
-    turns, SimPy first."""
+    """Return a table with a row for each case: its units of work, medians of its times, and its
+    ratio to the case beside it.
+
+    In each of `rounds` rounds all cases take turns, SimPy first.
+    """
     all_cases = (simpy_case(), *cases)
     found = [{case.name: spent(case) for case in all_cases} for _ in range(rounds)]
     return grid(("case",), HEADS, (_row(case, found) for case in all_cases), title)
 
 
 def _row(case: Case, found: Sequence[Mapping[str, Spent]]) -> Iterator[str]:
-    """Yield the cells of a case's row from what each round measured."""
+    """Yield the cells of a case's row, from the times that each round measured, by the names of the
+    cases."""
     measured, beside = ([it[name] for it in found] for name in (case.name, case.beside))
     ratios = [ours.cpu / theirs.cpu for ours, theirs in zip(measured, beside, strict=True)]
     yield from (case.name, f"{measured[0].units:,} {case.unit}")
@@ -97,8 +101,8 @@ def _row(case: Case, found: Sequence[Mapping[str, Spent]]) -> Iterator[str]:
 
 
 def finished(systems: Sequence[System], units: int = 0) -> Body:
-    """Return a benchmark's body, which runs these systems to their ends and returns the number of
-    units: `units`, or by default the number of events."""
+    """Return a benchmark's body, which runs these systems of actors to their ends and returns the
+    number of units done: `units`, or for 0 the number of events of all systems."""
 
     def body() -> int:
         for system in systems:
@@ -112,12 +116,14 @@ def finished(systems: Sequence[System], units: int = 0) -> Body:
 
 
 def durations(tasks: int, seed: int = 1) -> list[float]:
-    """Return exponential task durations with mean 1."""
+    """Return the durations of so many tasks, drawn from the exponential distribution with mean
+    1."""
     return np.random.default_rng(seed).exponential(size=tasks).tolist()  # type: ignore[no-any-return]
 
 
 def simpy_case(workers: int = 20, tasks: int = 100_000, name: str = SIMPY) -> Case:
-    """Return the case that runs SimPy's master-worker loop."""
+    """Return the case that runs SimPy's master-worker loop with so many workers and tasks; its unit
+    is a task."""
 
     def ready() -> Callable[[], int]:
         loop = simpy_loop(workers, durations(tasks))
@@ -127,8 +133,8 @@ def simpy_case(workers: int = 20, tasks: int = 100_000, name: str = SIMPY) -> Ca
 
 
 def simpy_loop(workers: int, tasks: Sequence[float]) -> Callable[[], float]:
-    """Return a function that runs SimPy's loop and returns the virtual time. Raises InputError
-    where SimPy is missing."""
+    """Return a function that runs SimPy's master-worker loop on tasks of these durations, and
+    returns the virtual time of its end. Raises InputError where SimPy is missing."""
     simpy = imported("simpy", "sims.bench", "pip install 'holdfast[bench]'")
     environment = simpy.Environment()
     offers, reports = simpy.Store(environment), simpy.Store(environment)
@@ -144,7 +150,8 @@ def simpy_loop(workers: int, tasks: Sequence[float]) -> Callable[[], float]:
 
 
 def _worker(environment: Any, offers: Any, reports: Any) -> Generator[Any, Any, None]:
-    """Run a worker of SimPy's loop, which takes a task, holds and reports."""
+    """Run a worker of SimPy's loop, which takes a task's duration from `offers`, holds for that
+    time, and reports to `reports`."""
     while True:
         duration = yield offers.get()
         yield environment.timeout(duration)
@@ -154,7 +161,8 @@ def _worker(environment: Any, offers: Any, reports: Any) -> Generator[Any, Any, 
 def _master(
     offers: Any, reports: Any, workers: int, tasks: Sequence[float]
 ) -> Generator[Any, Any, None]:
-    """Run the master of SimPy's loop, which hands out tasks until all are done."""
+    """Run the master of SimPy's loop, which puts the next task's duration into `offers` for each
+    report, until all tasks are done."""
     left = iter(tasks)
     for duration in itertools.islice(left, workers):
         yield offers.put(duration)
@@ -204,7 +212,7 @@ class BenchWorker(Actor):
 
 @define(eq=False)
 class BenchMaster(Actor):
-    """A master that hands out tasks until all are done."""
+    """A master that hands out a task for each report of a worker, until all tasks are done."""
 
     left: Iterator[float]
     """Durations of the tasks that are still to be handed out."""
@@ -222,7 +230,8 @@ class BenchMaster(Actor):
 
 
 def master_worker(workers: int, tasks: Sequence[float]) -> System:
-    """Return the same master-worker loop as SimPy's, built of this project's actors."""
+    """Return a system of this project's actors that runs the same master-worker loop as SimPy's, on
+    tasks of these durations."""
     system = System()
     # Each worker reports once before its first task.
     master = system.spawn(BenchMaster("master", iter(tasks), len(tasks) + workers))

@@ -32,7 +32,8 @@ def bench(
 
 
 def main(words: list[str] | None = None) -> int:
-    """Run the benchmark that the words name, and return the exit code."""
+    """Run the benchmark that `words`, by default the process's own arguments, name; return the exit
+    code."""
     return run_script(bench, "python -m sims.bench", words)
 
 

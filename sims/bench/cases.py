@@ -56,7 +56,9 @@ SCENARIOS = Path(sims.__file__).parent / "scenarios"
 
 @frozen
 class RunsOfScenario:
-    """A benchmark of `benchmarks.toml`, which explains the keys."""
+    """A benchmark listed in benchmarks.toml, which explains the keys: runs of one scenario without
+    a log. Called with a size, it yields its cases; the value of the key `scaled` is proportional to
+    the size."""
 
     about: str
     scenario: str | dict[str, Any]
@@ -77,7 +79,8 @@ class RunsOfScenario:
             yield Case(name, partial(_run, ready) if self.built else ready, self.unit, self.most)
 
     def _scenario(self, settings: Mapping[str, Any]) -> Scenario:
-        """Return the benchmark's scenario with these settings."""
+        """Return the benchmark's scenario with the values of `settings` set at their dotted
+        keys."""
         one = self.scenario
         table = parse(SCENARIOS / f"{one}.toml") if isinstance(one, str) else deepcopy(one)
         for key, value in settings.items():
@@ -86,23 +89,24 @@ class RunsOfScenario:
 
 
 def simulated(scenario: Scenario, units: int) -> Body:
-    """Return the body that simulates a scenario whose actors are built already."""
+    """Return the body that simulates a scenario whose actors are built already; it returns `units`,
+    or for 0 the number of events, as the number of units done."""
     system = System(scenario.seed, start=0)
     populate(scenario, system, SCENARIOS)
     return finished([system], units)
 
 
 def _run(ready: Callable[[], Body]) -> Body:
-    """Return the body that first builds the system and then runs it, so that building is timed,
-    too."""
+    """Return the body that calls `ready`, which builds the system, and then runs the body that it
+    returns, so that building is timed, too."""
     return lambda: ready()()
 
 
 def queues(size: float) -> Iterator[Case]:
-    """How a job's cost grows with the queue, under each way to keep promises. Many jobs are
-    submitted in the first instants to 256 processors, ask for up to ten times the time that they
-    take, and wait. Either all differ, or they are of 20 kinds, as rows of equal jobs make a log's
-    queue."""
+    """Measure how a job's cost grows with the queue, under each way to keep promises. At size 1,
+    100 to 2,000 jobs are submitted in the first instants to 256 processors, ask for up to ten times
+    the time that they take, and wait. Either all differ, or they are of 20 kinds, as rows of equal
+    jobs make a log's queue."""
     lengths = [max(2, int(it * size)) for it in (100, 300, 1000, 2000)]
     for name, length in product(("greedy", "EASY", "R-LIST-Q", "conservative"), lengths):
         for kinds_in_words, kinds in (("that differ", length), ("of 20 kinds", 20)):
@@ -117,9 +121,10 @@ def queues(size: float) -> Iterator[Case]:
 
 
 def fleet(size: float) -> Iterator[Case]:
-    """A fault of one wide job, which then starts again from its image on the workers that are left:
-    what it costs should not grow with the job's width. Last a part of AIReSim's default run, with
-    lemons, repairs, standbys and a reserve."""
+    """Measure what a fault of one wide job costs, which then starts again from its image on the
+    workers that are left: the cost should not grow with the job's width. There are 1,000 faults at
+    size 1. Last comes a part of AIReSim's default run, with workers that fail often (lemons),
+    repairs, standbys and a reserve."""
     faults = max(2, int(1000 * size))
     for width in (256, 4096, 16384):
         # An image is saved once, after 1,000 s; a fault each 100 s keeps the work from a second.
@@ -140,15 +145,16 @@ def fleet(size: float) -> Iterator[Case]:
 
 
 def _operated(scenario: Scenario) -> Body:
-    """Return the body that simulates a fleet, once its faults have been counted."""
+    """Return the body that simulates a fleet and counts its faults, found by a first run, as
+    units."""
     summary = Summary()
     run(scenario, [summary])
     return simulated(scenario, sum(summary.repairs.failed.values()))
 
 
 def queue(count: int, kinds: int) -> list[dict[str, float]]:
-    """Return `count` jobs of `kinds` kinds (processors and estimate), submitted one second
-    apart."""
+    """Return `count` rigid jobs as a scenario lists them, submitted one second apart. Each is of
+    one of `kinds` kinds, which say its processors and its estimate."""
     rng = stream(count, "queues")
     widths = (2 ** rng.integers(0, 7, kinds)).tolist()
     asked = np.exp(rng.uniform(np.log(600), np.log(86_400), kinds)).tolist()
@@ -160,7 +166,8 @@ def queue(count: int, kinds: int) -> list[dict[str, float]]:
 
 
 def messages(size: float) -> Iterator[Case]:
-    """Actors and messages against SimPy: the same master-worker loop on both."""
+    """Time actors and messages beside SimPy, on the same master-worker loop with 100,000 tasks at
+    size 1."""
     tasks = durations(int(100_000 * size))
     for workers in (20, 500):
         theirs = simpy_case(workers, len(tasks), f"SimPy, {workers} workers")
@@ -169,7 +176,8 @@ def messages(size: float) -> Iterator[Case]:
 
 
 def _loop(workers: int, tasks: Sequence[float]) -> Body:
-    """Return the body that runs the master-worker loop with this project's actors."""
+    """Return the body that runs the master-worker loop with this project's actors on tasks of these
+    durations."""
     return finished([master_worker(workers, tasks)], len(tasks))
 
 
@@ -177,7 +185,8 @@ def _loop(workers: int, tasks: Sequence[float]) -> Body:
 
 
 def described(profiles: Sequence[Profile], verification: float = 0) -> tuple[BatchJob, ...]:
-    """Return jobs that are all submitted at time 0, named by their index."""
+    """Return a job for each profile, J1, J2 and so on, all submitted at time 0; `verification` is
+    the time that each attempt verifies."""
     return tuple(
         BatchJob(index, f"J{index + 1}", profile, verification)
         for index, profile in enumerate(profiles)
@@ -191,7 +200,8 @@ def spawn(
     failures: Sequence[int],
     policy: BatchPolicy,
 ) -> None:
-    """Populate `system` with one scheduler and its jobs."""
+    """Add to `system` a scheduler of so many processors under `policy`, and its jobs; `failures`
+    has the number of attempts of each job that fail before one succeeds."""
     pool = Pool(processors, system.journal.wants(RunStarted))
     scheduler = system.spawn(Scheduler("scheduler", pool, QueueDecider(policy), len(jobs)))
     for job, count in zip(jobs, failures, strict=True):
@@ -199,8 +209,9 @@ def spawn(
 
 
 def batches(size: float) -> Iterator[Case]:
-    """Attempts of rigid jobs (rigid21, section 5.1, q-bar = 0.3) and of moldable ones (moldable21,
-    section 5.1: n = 500, lambda = 1e-7), whose allocation is part of every simulation."""
+    """Time attempts of rigid jobs (rigid21, section 5.1, q-bar = 0.3), 200 runs at size 1, and of
+    moldable ones (moldable21, section 5.1: n = 500, lambda = 1e-7), 20 runs, whose allocation is
+    part of every simulation."""
     rigid, moldable = UniformJobs(seed=1).draw(), SyntheticJobs(seed=1).draw()
     often = failure_probabilities([job.work for job in rigid], 0.3)
     rarely = rate_probabilities([job.work for job in moldable], 1e-7)
@@ -223,7 +234,11 @@ def attempts(
     failures: Sequence[list[int]],
     allocation: Callable[[], Any],
 ) -> Body:
-    """Return the body that runs a set of jobs under many failure scenarios."""
+    """Return the body that runs a set of jobs once for each element of `failures`, a list with the
+    number of failed attempts of each job. A unit is an attempt.
+
+    `allocation` returns the rule by which each run allots processors.
+    """
     systems = [System(start=0) for _ in failures]
     for system, failed in zip(systems, failures, strict=True):
         policy = BatchPolicy(longest_time, RList(0), allocation())
@@ -246,8 +261,9 @@ WAYS = {"bare": SIMPY, "shown": "bare", "made": "bare", "written": "made"}
 
 
 def log(size: float) -> Iterator[Case]:
-    """Events of a run: bare, without any listener; shown, as `holdfast run --log none`; made, where
-    each event is made and dropped; written, as `holdfast run`."""
+    """Time the events of a run: bare, without any listener; shown, as `holdfast run --log none`;
+    made, where each event is made and dropped; written, as `holdfast run`. A case is five runs at
+    size 1."""
     for name, longer in LONGER.items():
         scenario = load(SCENARIOS / f"{name}.toml", longer)
         for way, beside in WAYS.items():
@@ -258,7 +274,8 @@ def log(size: float) -> Iterator[Case]:
 
 
 def events(scenario: Scenario, way: str, times: int) -> int:
-    """Return the number of events of `times` runs, whose events are used in the given way."""
+    """Return the number of events of `times` runs of a scenario; `way`, a key of WAYS, says what is
+    done with the events."""
     count = 0
     for _ in range(times):
         with TemporaryDirectory() as folder, LogWriter(Path(folder, "log.jsonl")) as writer:
@@ -273,8 +290,8 @@ def _drop(_: Record) -> None:
 
 
 def campaign(size: float) -> Iterator[Case]:
-    """Simulations of some 5 ms each: as a campaign, with a store, beside a bare loop; wall times
-    show what two processes gain."""
+    """Time simulations of some 5 ms each, 5,000 of each of two variants at size 1: as a campaign,
+    with a store, beside a bare loop; wall times show what two processes gain."""
     asked = Campaign(
         name="bench",
         scenario=str(SCENARIOS / "batch-rigid.toml"),
@@ -290,7 +307,8 @@ def campaign(size: float) -> Iterator[Case]:
 
 
 def alone(asked: Campaign) -> int:
-    """Run the cells one after the other, without a campaign, and return their number."""
+    """Run the simulations of a campaign one after the other in this process, without the campaign's
+    engine, and return their number."""
     cells = Cells.of(asked)
     for case in cells:
         one = case.scenario(0)
@@ -300,13 +318,15 @@ def alone(asked: Campaign) -> int:
 
 
 def through(asked: Campaign, processes: int) -> int:
-    """Run the cells as a campaign, and return their number."""
+    """Run the simulations of a campaign by its engine, on so many processes and with a store, and
+    return their number."""
     with TemporaryDirectory() as folder, local(processes) as workers:
         return len(execute(asked, workers, Store(Path(folder))).found)
 
 
 def benchmarks() -> dict[str, Callable[[float], Iterator[Case]]]:
-    """Return all benchmarks by name."""
+    """Return all benchmarks by name; each is a function that yields its cases for a size, where 1
+    is the usual amount of work."""
     functions = [campaign, fleet, log, messages, queues]
     tables = tomllib.loads(Path(__file__).with_name("benchmarks.toml").read_text(encoding="utf-8"))
     listed = {name: RunsOfScenario(**table) for name, table in tables.items()}

@@ -94,13 +94,15 @@ class Precision(Section):
             )
 
     def looks(self) -> list[int]:
-        """Return the numbers of replications after which the intervals are looked at."""
+        """Return the numbers of replications after which the intervals are looked at, in order:
+        `first`, then each `growth` times the one before (rounded), and last `most`."""
         # Rounding must not add a look where the ratio is a power of `growth`.
         count = ceil(log(self.most / self.first) / log(self.growth) - SAME)
         return [min(self.most, round(self.first * self.growth**k)) for k in range(count + 1)]
 
     def reached(self, mean: float, half: float) -> bool:
-        """Return whether an interval with this mean and half-width is narrow enough."""
+        """Return whether an interval with this mean and half-width is narrow enough: its half-width
+        is at most `absolute`, or at most `relative` times the mean's absolute value."""
         wanted = self.absolute if self.relative is None else self.relative * abs(mean)
         return wanted is not None and half <= wanted
 
@@ -217,12 +219,16 @@ class CampaignFile(Section):
                 raise Unacceptable(key, value, ", ".join(filter(None, accepted)))
 
     def gauge(self, name: str | None) -> MeasureSpec:
-        """Return the measure of that name, or the first for None. Raises ValueError for an unknown
-        name."""
+        """Return the measure of that name, or the file's first measure for None. Raises ValueError
+        where the name is neither a measure of Holdfast nor `package.module:function`."""
         return gauge(name or self.measures[0], self.higher_is_better)
 
     def _choices(self) -> Iterator[tuple[str, str | None, list[str | None]]]:
-        """Yield the keys that name another part of the file: key, value and accepted values."""
+        """Yield each key whose value names another part of the file, as (dotted key, value,
+        accepted values).
+
+        An accepted value of None means that the key may be left out.
+        """
         axes, measures = list[str | None](self.axes), [None, *self.measures]
         yield "baseline", self.baseline, [None, *self.variants]
         if self.precision is not None:
@@ -260,7 +266,7 @@ class Campaign(CampaignFile):
 
     @property
     def reference(self) -> str:
-        """Name of the baseline."""
+        """Name of the variant with which others are compared: `baseline`, or the first one."""
         return self.baseline or next(iter(self.variants))
 
     @property
@@ -270,8 +276,11 @@ class Campaign(CampaignFile):
 
     @property
     def level(self) -> float:
-        """Confidence level of each single interval, at which intervals hold at 95 % whenever
-        replications ended."""
+        """Confidence level of each single interval: 1 - 0.05/k for k looks at the intervals, or
+        0.95 without `precision`.
+
+        Intervals at this level hold at 95 % whenever replications ended (Bonferroni).
+        """
         looks = len(self.precision.looks()) if self.precision else 1
         # Bonferroni over the looks.
         return 1 - (1 - LEVEL) / looks
@@ -308,8 +317,12 @@ def load_campaign(
 
 
 def _flatten(table: dict[str, Any], source: str) -> None:
-    """Replace nested tables of settings in `table` by dotted keys. Entries of a wrong type stay, to
-    be refused later."""
+    """Replace nested tables of settings in a campaign file's table by dotted keys, in place: those
+    of `axes`, `set`, each variant and `tune.over`.
+
+    The values of each axis become a tuple. Other entries of a wrong type stay, to be refused later.
+    Raises InputError, naming the file `source`, for an axis that is neither a list nor a range.
+    """
     if isinstance(table.get("axes"), dict):
         table["axes"] = dict(axes_of(table["axes"], source))
     variants = table.get("variants")
@@ -321,7 +334,8 @@ def _flatten(table: dict[str, Any], source: str) -> None:
 
 
 def _merge(table: dict[str, Any], changes: Mapping[str, Any]) -> None:
-    """Merge `changes` into `table`, in place: tables merge, other values replace."""
+    """Merge `changes` into `table`, in place: a table within `changes` is merged into the table of
+    the same key, any other value replaces what `table` has."""
     for key, value in changes.items():
         if isinstance(value, Mapping) and isinstance(table.get(key), dict):
             _merge(table[key], value)

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 
 class Answer(ABC):
-    """An answer with a table and notes. A notebook shows it, and `print` prints it."""
+    """An answer to a question about many runs: a table, and notes below it. A notebook shows it,
+    and `print` prints it."""
 
     SUFFIXES: ClassVar[tuple[str, ...]] = SUFFIXES
     """Suffixes of files to which the table can be written."""
@@ -34,15 +35,16 @@ class Answer(ABC):
 
     @abstractmethod
     def grid(self) -> Any:
-        """Return the table of the answer for people."""
+        """Return the answer's table for people, as an object that rich prints."""
 
     @abstractmethod
     def rows(self) -> list[dict[str, Any]]:
-        """Return the rows of the table as data."""
+        """Return the rows of the table as data: a mapping from column names to values for each
+        row."""
 
     @abstractmethod
     def as_json(self) -> dict[str, Any]:
-        """Return the answer as data."""
+        """Return the answer as data of the types that JSON has."""
 
     @abstractmethod
     def plot(self, path: str | Path) -> Any:
@@ -50,9 +52,10 @@ class Answer(ABC):
         missing."""
 
     def frame(self, library: Library | str | None = None) -> Any:
-        """Return all rows as a frame of polars, or of pandas if asked or if polars is missing.
+        """Return all of `rows` as a frame of `library`; by default of polars, or of pandas where
+        polars is missing.
 
-        Raises InputError where both are missing.
+        Raises InputError where the library is missing, or both are.
         """
         if library_or_default(library) is Library.PANDAS:
             return imported("pandas", "tables", "pip install pandas").DataFrame(self.rows())
@@ -61,15 +64,19 @@ class Answer(ABC):
         return frame.cast({polars.Null: polars.Float64})
 
     def write(self, path: Path) -> int:
-        """Write the table, and return its number of rows. Raises InputError for another suffix, and
-        where the file cannot be written."""
+        """Write all rows to a CSV or Parquet file, as the path's suffix says, and return their
+        number.
+
+        Raises InputError for another suffix, and where the file cannot be written.
+        """
         check_suffix(path, "table", self.SUFFIXES)
         frame = self.frame(Library.POLARS)
         write_frame(frame, path)
         return len(frame)
 
     def saved(self, path: Path) -> str:
-        """Write a picture or the table, as the suffix says; return a line that tells so."""
+        """Write the table where the path's suffix is one of `SUFFIXES`, else the picture. Return
+        the line by which a command reports the file."""
         if path.suffix in self.SUFFIXES:
             return f"table    {path}: {counted(self.write(path), 'row')}"
         return f"picture  {self.plot(path)}"
@@ -90,15 +97,22 @@ class Answer(ABC):
 
 
 def ends(estimate: Estimate | None, *names: str) -> dict[str, float | None]:
-    """Return an estimate as columns of a row, with these names: the mean, and the ends of its
-    interval; an end that is not finite is None, as is all of what is not known."""
+    """Map three column names to an estimate's mean and to the lower and upper end of its interval.
+
+    An end that is not finite is None. All three are None where the estimate is None or of no
+    observation.
+    """
     numbers = estimate_as_json(estimate) or {}
     return {name: numbers.get(it) for name, it in zip(names, ("mean", "low", "high"), strict=True)}
 
 
 def answer(cells: Sequence[Comparison], baseline: str) -> str | None:
-    """Return, in one sentence, which variants the comparisons of one measure show to be better or
-    worse than the baseline; None where nothing was compared."""
+    """Return, in one sentence, which variants are shown to be better or worse than the baseline by
+    one measure.
+
+    `cells` has the measure's comparisons, one for each cell, and `baseline` is a variant's name.
+    Return None where no variant has an interval from which a verdict follows.
+    """
     tested = [line for cell in cells for line in cell.lines if line.tested]
     if not tested:
         return None
@@ -132,7 +146,8 @@ def _beside(cell: Comparison, line: Line) -> str:
 
 
 def _over_cells(cells: Sequence[Comparison], baseline: str) -> str:
-    """Return in how many cells each variant is better, or worse, than the baseline."""
+    """Return, as text, the numbers of cells in which each variant is better, is worse, and has no
+    verdict."""
     found = Counter((line.variant, line.verdict) for cell in cells for line in cell.lines)
     variants = dict.fromkeys(line.variant for cell in cells for line in cell.lines if line.tested)
     many = counted(len(cells), "cell")
@@ -146,7 +161,8 @@ def _over_cells(cells: Sequence[Comparison], baseline: str) -> str:
 
 
 def assumptions(scenario: Scenario) -> str:
-    """Return a line on what the scenario assumes of faults, owners and start-ups."""
+    """Return what the scenario assumes of faults and their units' ages, owners and start-ups, as a
+    line such as `exponential faults of new units, no start-up`."""
     laws = scenario.faults.laws
     kinds = ", ".join(dict.fromkeys(f"{law.kind} faults" for law in laws)) or "no faults"
     ages = [law.starts.value for law in laws]

@@ -51,13 +51,13 @@ def is_object(key: str, value: object) -> bool:
 
 
 def objects(settings: Settings) -> dict[str, Any]:
-    """Return those settings whose values are a program's objects, by the argument of `holdfast.run`
-    that takes them."""
+    """Return those settings whose values are a program's objects, such as policies, as arguments of
+    `holdfast.run`: a mapping from the argument's name to the object."""
     return {OBJECTS[key]: value for key, value in settings if is_object(key, value)}
 
 
 class Range(Section):
-    """`{first, last, ...}`: evenly spaced values that include both ends."""
+    """`{first, last, ...}`: evenly spaced values from `first` on, up to `last`."""
 
     first: Number
     last: Number
@@ -83,14 +83,16 @@ class Range(Section):
             raise Unacceptable("first", self.first, "ends above 0 where `log`")
 
     def values(self) -> tuple[float, ...]:
-        """Return the values in order, each once; whole numbers are ints."""
+        """Return the values in order, each once, to twelve digits. They are ints if `whole` is set
+        or all of them are whole numbers."""
         # Twelve digits: 0.1 + 2 * 0.1 shall read 0.3, in tables and in the digests of cells.
         found = [float(f"{value:.12g}") for value in self._spaced()]
         whole = self.whole or all(value == int(value) for value in found)
         return tuple(dict.fromkeys(round(value) if whole else value for value in found))
 
     def _spaced(self) -> Any:
-        """Return the values as an array, before rounding."""
+        """Return the values as an array, before rounding: from `first` in steps up to `last`, or
+        `count` values from `first` to `last`."""
         if self.step is not None:
             # Rounding must not lose the last step.
             steps = int((self.last - self.first) / self.step + SAME)
@@ -107,8 +109,8 @@ def flat(
 ) -> Iterator[tuple[str, Any]]:
     """Yield a pair (dotted key, value) for each entry of a table and of the tables within it.
 
-    A table that has the key `whole` is one value: one with a `kind` replaces the scenario's table
-    as a whole.
+    A table that is empty or has the key `whole` is one value: by default one with a `kind`, which
+    replaces the scenario's table as a whole. `prefix` comes before each key.
     """
     for key, value in table.items():
         if isinstance(value, dict) and value and whole not in value:
@@ -118,8 +120,11 @@ def flat(
 
 
 def axes_of(table: Mapping[str, Any], source: str) -> Iterator[Axis]:
-    """Yield the axes of a campaign file's `[axes]`, from lists and ranges. Raises InputError for
-    another value."""
+    """Yield the axes of a campaign file's `[axes]`: each dotted key with the values of its list or
+    range.
+
+    Raises InputError, naming the file `source`, for an entry that is neither.
+    """
     for key, value in flat(table, "first"):
         if isinstance(value, list) and value:
             yield key, tuple(value)
@@ -133,8 +138,11 @@ def axes_of(table: Mapping[str, Any], source: str) -> Iterator[Axis]:
 
 
 def axis(word: str, option: str = "--vary") -> Axis:
-    """Return the axis that a word such as `KEY=V1,V2,...` asks for. Raises InputError for any other
-    word."""
+    """Return the axis that a word such as `KEY=V1,V2,...` asks for.
+
+    Raises InputError, naming `option`, for a word of another form, for an empty value, for a table
+    or list that is no TOML, and for the key `seed`: all variants run on the same seeds.
+    """
     key, text = split_override(word, option, ACCEPTED)
     values = _values(text)
     for value in values:
@@ -159,20 +167,21 @@ def _values(text: str) -> tuple[Any, ...]:
 
 
 def each_once(keys: Iterable[str], option: str) -> None:
-    """Raise InputError where one of the keys that an option varies comes twice."""
+    """Raise InputError, naming the command line's `option`, where one of `keys` comes twice."""
     for key, count in Counter(keys).items():
         if count > 1:
             raise InputError(COMMAND_LINE, option, f"{key} is varied twice", "each key once")
 
 
 def settings_text(settings: Settings) -> str:
-    """Return settings as text in the form of the command line, such as `policy.name=IE`."""
+    """Return settings as text in the form of the command line, such as `policy.name=IE`, or `as it
+    is` where there are none."""
     return ", ".join(f"{key}={as_toml(value)}" for key, value in settings) or "as it is"
 
 
 def as_toml(value: object) -> str:
-    """Return a value as text in the form of the command line; an object of a program is shown by
-    its name."""
+    """Return a value as text in the form of the command line: tables, lists and truth values as in
+    TOML, strings without quotation marks, and an object of a program by its name."""
     if isinstance(value, bool | dict | list):
         return toml(value)
     return str(value) if isinstance(value, str | int | float) else name_of(value)

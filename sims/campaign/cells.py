@@ -51,11 +51,12 @@ class RunStatus(enum.Enum):
 
 @frozen
 class MeasureSpec:
-    """A measure of a run, with its name and unit: one of `Measure`, or a user's function.
+    """A measure of a run, with its name: one of `Measure`, or a user's function.
 
-    The function gets a `Report`, or the fold with which its argument is annotated: `Flowtimes`,
-    `Summary` or any class that is made without arguments and names the kinds of events that it
-    needs in `wants`. A fold of few kinds of events takes a third of the time of a `Report`.
+    The function gets a `Report` of the run, or an object of the class with which its argument is
+    annotated: `Flowtimes`, `Summary` or any class that is made without arguments, is called with
+    each record, and names in `wants` the kinds of events that it needs. With few kinds of events, a
+    run takes a third of the time that it takes with a `Report`.
     """
 
     name: str
@@ -66,8 +67,11 @@ class MeasureSpec:
     """The function itself, if a program gives one."""
 
     def function(self, home: Path) -> Callable[[Any], float | None]:
-        """Return the user's function, imported from the folder `home`. Raises InputError where it
-        is missing or is not callable."""
+        """Return the user's function of the measure: `given`, or else the one that the name
+        `package.module:function` means, imported from the folder `home`.
+
+        Raises InputError where it is missing or is not callable.
+        """
         if self.given is not None:
             return self.given
         found: Callable[[Any], float | None] = imported(self.name, home, "measures")
@@ -76,8 +80,12 @@ class MeasureSpec:
         return found
 
     def value(self, fold: Any, home: Path) -> float | None:
-        """Return the measure of a run from its fold. Raises MeasureRefused where a user's function
-        returns neither a finite number nor None."""
+        """Return the measure of a run from `fold`, an object of the class that `MeasureSpec.fold`
+        names which has received the run's events; None where the measure is undefined.
+
+        A user's function is imported from the folder `home`. Raises MeasureRefused where it returns
+        neither a finite number nor None.
+        """
         if self.ours:
             return self.ours.found_in(fold)
         value = self.function(home)(fold)
@@ -94,7 +102,8 @@ class MeasureSpec:
 
     @property
     def wants_all_done(self) -> bool:
-        """Whether a run that left work undone has no value."""
+        """Whether the measure is known only for a run in which all jobs were completed, as all
+        measures of users are."""
         return self.ours is None or self.ours.wants_all_done
 
     @property
@@ -104,12 +113,17 @@ class MeasureSpec:
 
     @property
     def of_jobs(self) -> bool:
-        """Whether the measure sums up values of jobs, so that each block of time has one, too."""
+        """Whether the measure is a statistic of one value per job, such as the mean wait, so that
+        it has a value for each block of time, too."""
         return self.ours is not None and self.ours.quantity is not None
 
     def fold(self, home: Path) -> type:
-        """Return the class of the fold (a listener that sums up a run's events) from which the
-        measure is computed."""
+        """Return the class whose objects receive a run's events and sum them up for this measure.
+
+        A measure of Holdfast needs a `Report` or, where that is enough, a `Summary`. A user's
+        function, imported from the folder `home`, needs the class with which its argument is
+        annotated, or else a `Report`.
+        """
         if self.ours:
             return Report if self.ours.wants_report else Summary
         function = self.function(home)
@@ -121,9 +135,11 @@ class MeasureSpec:
 
 
 def gauge(name: str, higher: Sequence[str] = ()) -> MeasureSpec:
-    """Return the measure of that name; `higher` names the user's measures of which more is better.
+    """Return the measure that is named `name`: one of `Measure`, or a user's
+    `package.module:function`.
 
-    Raises ValueError for an unknown name.
+    `higher` names the users' measures of which more is better. Raises ValueError for any other
+    name.
     """
     if OWN.fullmatch(name):
         return MeasureSpec(name, name in higher)
@@ -189,7 +205,7 @@ class Batch:
     """Files and modules that the worker needs."""
 
     def halves(self) -> tuple[Batch, ...]:
-        """Return the batch cut in two; a batch of one run is returned whole."""
+        """Return the two halves of the batch, or the batch alone if it has one run."""
         half = len(self.cells) // 2
         parts = (self.cells[:half], self.cells[half:]) if half else (self.cells,)
         return tuple(attrs.evolve(self, cells=part) for part in parts)
@@ -201,11 +217,11 @@ def seeded(scenario: Scenario, seed: int) -> Scenario:
 
 
 def simulate_batch(batch: Batch) -> list[CellResult]:
-    """Simulate the cells of a batch and return their results; where a run or a measure of a cell
-    raises an error, its result is that error.
+    """Simulate the runs of a batch and return their results, in the batch's order. The result of a
+    run that raises an error, or of which a measure does, has status RAISED and that error.
 
     Raises MeasureRefused where a user's measure returns neither a finite number nor None, and
-    InputError where this process lacks something that all cells need.
+    InputError where this process lacks something that all runs need.
     """
     # Between two runs the collector would look through the second one as it is set up.
     with rare_collections(), unpacked(batch.kit):
@@ -213,7 +229,11 @@ def simulate_batch(batch: Batch) -> list[CellResult]:
 
 
 def _simulate(batch: Batch, key: str, scenario: Scenario, seed: int) -> CellResult:
-    """Simulate one cell and return its result, also where the run raises an error."""
+    """Simulate a scenario at one seed and return its result under the digest `key`. An error of the
+    run is in the result.
+
+    Only MeasureRefused and Ctrl-C are raised.
+    """
     start, summary = time.perf_counter(), Summary()
     result = CellResult(key, seed, RunStatus.RAISED)
     try:
@@ -233,8 +253,11 @@ def _simulate(batch: Batch, key: str, scenario: Scenario, seed: int) -> CellResu
 
 
 def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: CellResult) -> CellResult:
-    """Run a scenario, and return `result` completed by the run's status, end time, values and
-    blocks."""
+    """Run a scenario and return `result` with the run's status, end time, values and blocks.
+
+    `summary` receives the run's events. A run with work left in which nothing more can happen is
+    STARVED and has no values.
+    """
     kinds = {measure: measure.fold(batch.home) for measure in batch.gauges}
     whole = Report in kinds.values() or batch.by is not None
     # A Report feeds its summary itself, so the summary must not get the events twice.
@@ -264,8 +287,12 @@ def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: CellRe
 def _by_block(
     batch: Batch, scenario: Scenario, summary: Summary, report: Report | None
 ) -> tuple[dict[str, dict[str, dict[str, Any]]], str]:
-    """Return, for each measure of jobs, its values by class of jobs and block of time; and a text
-    on the scope of intervals over the blocks."""
+    """Return what comparisons over blocks of time need, and a text on the scope of their intervals.
+
+    The first maps each measure of jobs, and in it each class of jobs (`""` is the class of all), to
+    the entries of `CellResult.blocks`. It is empty where the scenario has no blocks and the batch
+    no `by`, or where no measure is one of jobs. The text is empty without blocks.
+    """
     blocks = (scenario.measures or MeasuresSection()).blocks(scenario.times)
     asked = [it.ours for it in batch.gauges if it.ours and it.ours.quantity]
     if (blocks is None and batch.by is None) or not asked:
@@ -296,8 +323,8 @@ def _by_block(
 
 
 def _in_one_line(error: BaseException) -> str:
-    """Return an error in one line: a user's mistake in its own words, any other error with the
-    place where it was raised."""
+    """Return the text of an error: a user's mistake in its own words, any other error with its
+    class and the place where it was raised."""
     cause = error.error if isinstance(error, ActorFailed) else error
     if isinstance(cause, InputError | BadDecision):
         return str(cause)

@@ -55,11 +55,13 @@ class Compared:
 
     @property
     def informs(self) -> bool:
-        """Whether anything but 0 was measured."""
+        """Whether the observation has information: a job with a value other than 0 in any block or,
+        if `informed` is empty, a value other than 0."""
         return any(self.informed) if self.informed else self.value != 0
 
     def each_block(self) -> list[Compared]:
-        """Return an observation for each block of the run, as if each were a run."""
+        """Return an observation for each block of the run, as if each were a run whose seed is the
+        block's number, from 0."""
         informed = self.informed or (True,) * len(self.blocks)
         return [
             Compared(k, self.status, value, self.work, informed=(some,))
@@ -72,10 +74,11 @@ Runs = Mapping[str, Sequence[Compared]]
 
 
 def run_of(result: CellResult, gauge: MeasureSpec, until: float | None, of: str = "") -> Compared:
-    """Return a run with its value of a measure, over all jobs or over the class of jobs `of`.
+    """Return a run with its value of the measure `gauge`, over all jobs or, if `of` names one, over
+    that class of jobs.
 
-    A run that did not complete has no value. Where jobs were killed, or `until` ended the run, only
-    measures that are means over time are known.
+    A run that did not complete has the value None. A run in which jobs were killed, or that ended
+    at the campaign's `until`, keeps the value of a measure that does not want all jobs done.
     """
     status = result.end
     cut = status is RunStatus.CAPPED and result.time == until
@@ -95,11 +98,12 @@ def run_of(result: CellResult, gauge: MeasureSpec, until: float | None, of: str 
 
 
 def over_blocks(runs: Runs) -> dict[str, list[Compared]] | None:
-    """Return, for each variant, the blocks of its time as observations, if no seed makes a
-    difference to any variant.
+    """Return, for each variant, the blocks of its first run as observations, if all runs of each
+    variant have the same value.
 
-    All runs of a variant are then one observation, and the blocks of its time are what can be
-    compared. Return None where seeds make a difference, or there are no blocks.
+    Seeds then make no difference, all runs of a variant are one observation, and the blocks of its
+    time are what can be compared. Return None where values differ or are missing, where variants
+    have different numbers of blocks, and where there are none.
     """
     if not all(_once([run.value for run in row]) for row in runs.values()):
         return None
@@ -138,8 +142,8 @@ UNJUDGED = (Verdict.BASELINE, Verdict.UNLIKE)
 
 @frozen
 class Line:
-    """Figures of a variant in a cell; comparisons with the baseline use the seeds on which both
-    completed."""
+    """Figures of one variant in a cell: its mean, and how it compares with the baseline over the
+    seeds, or blocks, on which both have a value."""
 
     variant: str
     runs: tuple[Compared, ...]
@@ -166,23 +170,29 @@ class Line:
 
     @property
     def left_out(self) -> Counter[RunStatus]:
-        """Number of runs without a value, by how they ended."""
+        """Numbers of runs that have no value, by the status with which they ended."""
         return Counter(run.status for run in self.runs if run.value is None)
 
     @property
     def differs(self) -> bool:
-        """Whether the interval shows that the variant is better or worse."""
+        """Whether the verdict is that the variant is better or worse than the baseline."""
         return self.verdict in (Verdict.BETTER, Verdict.WORSE)
 
     @property
     def tested(self) -> bool:
-        """Whether the line has an interval from which a verdict follows."""
+        """Whether an interval of the effect gives a verdict: the variant is not the baseline and
+        has the same jobs, two or more pairs count, and at least `needed` of them have
+        information."""
         known = self.effect is not None and self.effect.size > 1
         return self.verdict not in UNJUDGED and known and self.informed >= self.needed
 
     def judged(self, gauge: MeasureSpec, effect: Effect, level: float) -> Line:
-        """Return the line with its interval at this confidence level, and the verdict that follows
-        from it."""
+        """Return the line with the interval of its effect at the confidence level `level`, and the
+        verdict that follows from it.
+
+        The verdict is `NOT_SHOWN` where the interval holds the value of no difference (1 for a
+        ratio, 0 for a difference). A line that is not `tested` is returned as it is.
+        """
         if not self.tested or self.effect is None:
             return self
         estimate, none = self.effect.at(level), NONE[effect]
@@ -194,7 +204,8 @@ class Line:
 
 @frozen
 class Comparison:
-    """All variants in one cell, compared on the same seeds."""
+    """All variants in one cell of a campaign (one point on its axes), compared by one measure on
+    the same seeds."""
 
     point: Settings
     """The cell's settings on the axes, and its class of jobs if there are several."""
@@ -209,40 +220,41 @@ class Comparison:
 
     @property
     def seeds(self) -> int:
-        """Number of runs of a variant."""
+        """Largest number of runs of a variant."""
         return max(len(line.runs) for line in self.lines)
 
     @property
     def too_short(self) -> bool:
-        """Whether intervals would be over blocks, of which there are fewer than two."""
+        """Whether the runs count as one observation each and could only be compared over blocks of
+        time, but have fewer than two of them, so that there is no interval."""
         speaks = any(run.speaks for line in self.lines for run in line.runs)
         once = self.seeds == 1 or self.alike
         return speaks and once and not self.speaks and self.gauge.of_jobs
 
     @property
     def few(self) -> bool:
-        """Whether intervals would be over so few blocks that they rested on the shape of the t
-        distribution alone."""
+        """Whether intervals are over fewer than FEWEST_BLOCKS blocks, so that they rest on the
+        shape of the t distribution alone."""
         return bool(self.speaks) and len(self.paired) < FEWEST_BLOCKS
 
     def known_mean(self, line: Line) -> Estimate:
-        """Return the mean of a variant, without an interval where the cell has none.
-
-        Runs that are all the same are one observation.
-        """
+        """Return the mean of a variant, with an unbounded interval where none can be trusted: over
+        too few blocks, or where all runs of each variant are the same and count as one
+        observation."""
         if self.few or (self.alike and not self.speaks):
             return Estimate(line.mean.mean, -inf, inf, line.mean.size)
         return line.mean
 
     @property
     def alike(self) -> bool:
-        """Whether all runs completed and no seed made a difference to any variant."""
+        """Whether there are several runs, each has a value, and all runs of a variant have the same
+        one."""
         return self.seeds > 1 and all(_once([run.value for run in it.runs]) for it in self.lines)
 
 
 def _once(values: Sequence[float | None]) -> bool:
-    """Return whether all runs have the same value, so that they count as one observation; False if
-    any has none."""
+    """Return whether all values are the same number, so that the runs count as one observation. It
+    is False if any is None."""
     return len(set(values)) == 1 and None not in values
 
 
@@ -254,10 +266,12 @@ def compare(
     effect: Effect = "ratio",
     level: float = LEVEL,
 ) -> Comparison:
-    """Compare the runs of all variants in one cell with the baseline by one measure; each interval
-    is at `level` by itself.
+    """Compare all variants in one cell with the baseline, by one measure.
 
-    `runs` has each variant's runs by seed.
+    `point` has the cell's settings on the axes, `runs` each variant's runs by its name, and
+    `baseline` a variant's name. Runs are paired by seed or, where no seed makes a difference,
+    blocks of their time are paired. Each interval is at `level` by itself. Verdicts are still open
+    (`UNKNOWN`) but for the baseline and for variants with other jobs; `judged` gives the others.
     """
     blocks = over_blocks(runs)
     # A fault that strikes in some runs may have missed all of a variant's, which are few.
@@ -290,13 +304,13 @@ Row = Mapping[int, Compared]
 
 
 def _values(row: Row, seeds: Iterable[int]) -> list[float]:
-    """Return the values of a variant on these seeds."""
+    """Return the values of a variant on these seeds, in their order."""
     return [value for seed in seeds if (value := row[seed].value) is not None]
 
 
 def _against(line: Line, row: Row, base: Row, effect: Effect, level: float, seeded: bool) -> Line:
-    """Return the line of a variant with its effect against the baseline, and the verdict still
-    open.
+    """Return the line of a variant with its effect against the baseline and the numbers of informed
+    and needed pairs. The verdict is `BASELINE`, `UNLIKE` where the jobs differ, or still `UNKNOWN`.
 
     `row` has the variant's observations by seed, `base` the baseline's; `seeded` says that they are
     runs, not blocks.
@@ -325,10 +339,10 @@ def _against(line: Line, row: Row, base: Row, effect: Effect, level: float, seed
 
 
 def _beside_all(line: Line, base: float | None, gauge: MeasureSpec, effect: Effect) -> Line:
-    """Return the line, noting where the mean over all jobs and the effect over blocks are on
-    opposite sides of the baseline.
+    """Return the line, with the verdict over all jobs in `otherwise` if the mean over all jobs and
+    the effect over blocks are on opposite sides of the baseline.
 
-    `base` is the baseline's mean over all jobs.
+    `base` is the baseline's value over all jobs, or None if it is unknown.
     """
     ours = line.runs[0].value
     if line.effect is None or ours is None or base is None:
@@ -340,7 +354,8 @@ def _beside_all(line: Line, base: float | None, gauge: MeasureSpec, effect: Effe
 
 
 def _direction(gauge: MeasureSpec, more: float) -> Verdict:
-    """Return the verdict, better or worse, on a value that exceeds the baseline's by `more`."""
+    """Return the verdict, better or worse, on a value that exceeds the baseline's by `more`, which
+    is below 0 for a smaller value and never 0."""
     return Verdict.BETTER if (more > 0) is gauge.higher_is_better else Verdict.WORSE
 
 
@@ -349,7 +364,8 @@ def widths(cell: Comparison) -> Iterator[tuple[float, float]]:
     tell from the baseline.
 
     The scale, to which a half-width is compared, is the ratio itself, or for a difference the
-    baseline's mean.
+    baseline's mean. A variant that has no effect yet gives (nan, inf). Left out are the baseline,
+    variants with other jobs, and those on which no seed makes a difference.
     """
     for line in cell.lines:
         alike = line.effect is not None and line.effect.size == 1
@@ -365,14 +381,14 @@ def widths(cell: Comparison) -> Iterator[tuple[float, float]]:
 
 
 def corrected(comparisons: Sequence[Comparison]) -> int:
-    """Return the number of comparisons that are judged together, by which the level is corrected
-    (Bonferroni)."""
+    """Return the number of lines of all comparisons that have an interval to be judged, by which
+    the level is corrected (Bonferroni)."""
     return sum(line.tested for cell in comparisons for line in cell.lines)
 
 
 def judged(comparisons: Sequence[Comparison], level: float) -> list[Comparison]:
-    """Return the comparisons with intervals and verdicts that all hold together at `level`
-    (Bonferroni)."""
+    """Return the comparisons with all their intervals and verdicts at the level 1 - (1 -
+    `level`)/n, for n tested lines, so that all hold together at `level` (Bonferroni)."""
     each = 1 - (1 - level) / max(corrected(comparisons), 1)
     lines = (
         tuple(it.judged(cell.gauge, cell.effect, each) for it in cell.lines) for cell in comparisons

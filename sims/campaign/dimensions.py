@@ -46,17 +46,22 @@ class Dimension:
 
     @property
     def smooth(self) -> bool:
-        """Whether the mean of a measure may be taken to be a smooth curve over the key's values."""
+        """Whether the mean of a measure may be taken to be a smooth curve over the key's values: a
+        range that is not of whole numbers alone."""
         return self.ranges and not self.whole
 
     @property
     def logs(self) -> bool:
-        """Whether steps along the range have equal ratios, and not equal differences."""
+        """Whether steps along the range have equal ratios, and not equal differences: its low end
+        is above 0, and its high end is at least DECADE times as large."""
         return self.low > 0 and self.high / self.low >= DECADE
 
     def at(self, part: float) -> float:
-        """Return the number at the fraction `part` of the range, from 0 to 1, rounded to three
-        digits."""
+        """Return the number at the fraction `part` of the range, from 0 (`low`) to 1 (`high`),
+        rounded to three digits, or to a whole number if `whole`.
+
+        The fraction is of the logarithms where `logs`.
+        """
         if self.logs:
             value = self.low * pow(self.high / self.low, part)
         else:
@@ -66,13 +71,14 @@ class Dimension:
         return min(max(float(f"{value:.3g}"), self.low), self.high)
 
     def part(self, value: float) -> float:
-        """Return the fraction of the range, from 0 to 1, at which a number lies."""
+        """Return the fraction of the range, 0 at `low` and 1 at `high`, at which a number lies: of
+        the logarithms where `logs`."""
         scale = log if self.logs else float
         return (scale(value) - scale(self.low)) / (scale(self.high) - scale(self.low))
 
     def coarse(self, levels: int) -> tuple[Any, ...]:
         """Return the values of the coarse grid with which a search begins: all words, or at most
-        `levels` numbers from end to end of a range."""
+        `levels` (2 or more) numbers from end to end of a range."""
         if not self.ranges:
             return self.words
         return tuple(dict.fromkeys(self.at(k / (levels - 1)) for k in range(levels)))
@@ -85,15 +91,20 @@ class Dimension:
         return f"{amount_of(value / 60, 4)} min" if minutes else about(value, "s")
 
     def others(self, region: Sequence[Any], best: Any) -> str:
-        """Return a region, the ends of a range or words, as text; empty if it holds the best value
-        alone."""
+        """Return `region` as text: the two ends of a range as `a to b`, or a list of words without
+        the word `best`.
+
+        The text is empty where nothing is left beside `best`: the ends are equal, or `best` is the
+        only word.
+        """
         if self.ranges:
             return "" if region[0] == region[1] else " to ".join(map(self.text, region))
         return ", ".join(self.text(it) for it in region if it != best)
 
 
 def dimension(key: str, values: object) -> Dimension:
-    """Return a key with its range, a pair or a text such as `5min..4h`, or with a list of words.
+    """Return the dimension of a key whose values are given as a pair (low, high), a text such as
+    `5min..4h`, or a list of words.
 
     Raises InputError for anything else.
     """
@@ -107,7 +118,8 @@ def dimension(key: str, values: object) -> Dimension:
 
 
 def dimension_of(word: str) -> Dimension:
-    """Return the key and its values that a word such as `KEY=5min..4h` or `KEY=a,b` asks for.
+    """Return the dimension that a word of the command line such as `KEY=5min..4h` or `KEY=a,b` asks
+    for.
 
     Raises InputError for any other word.
     """
@@ -116,8 +128,11 @@ def dimension_of(word: str) -> Dimension:
 
 
 def _range(key: str, *texts: str) -> Dimension:
-    """Return the range between two numbers or two times. Raises InputError where they are no ends
-    of a range."""
+    """Return the dimension of a key between two ends, given as texts of numbers or of times.
+
+    The range is of whole numbers if both ends are whole numbers without a unit. Raises InputError
+    unless both ends name a unit or neither does, and the first is below the last.
+    """
     shown = "..".join(texts)
     try:
         low, high = map(seconds, texts)
@@ -138,6 +153,7 @@ def _range(key: str, *texts: str) -> Dimension:
 
 
 def settings_at(dimensions: Sequence[Dimension], point: Point) -> Settings:
-    """Return a point of a search as settings of the scenario; times are texts with their unit."""
+    """Return a point of a search, a value for each dimension, as settings of the scenario. Times
+    are texts in seconds, such as `300 s`."""
     pairs = zip(dimensions, point, strict=True)
     return tuple((it.key, f"{value:g} s" if it.timed else value) for it, value in pairs)

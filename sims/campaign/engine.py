@@ -43,7 +43,7 @@ Watch = Callable[[int, int], None]
 
 
 def unwatched(done: int, total: int) -> None:
-    """Stand in for a Watch where nobody watches."""
+    """Ignore the progress of a campaign: a Watch where nobody watches."""
 
 
 def execute(
@@ -54,11 +54,13 @@ def execute(
     watch: Watch = unwatched,
     retry: bool = False,
 ) -> Results:
-    """Run the cells of a campaign that have no result in `store`, on this machine's cores by
+    """Run those runs of a campaign that have no result in `store`, on this machine's cores by
     default, and return all results.
 
-    A cell that raises an error is a result like others (`Results.raised`); `retry` runs such cells
-    again. Raises InputError, before anything runs, for a campaign that cannot be run.
+    `store` keeps each new result (default: in memory), and `watch` is called with the numbers of
+    runs done and asked for. A run that raises an error is a result like others (`Results.raised`);
+    `retry` repeats such runs. With `precision`, replications are added until intervals are narrow
+    enough. Raises InputError, before anything runs, for a campaign that cannot be run.
     """
     plan = Cells.of(campaign)
     check(campaign, plan)
@@ -79,9 +81,10 @@ def execute(
 def check(campaign: Campaign, plan: Cells) -> None:
     """Raise InputError for a campaign that cannot be run, before anything of it runs.
 
-    Each case that is looked at is run until time 0, which checks its whole scenario and the
-    policy's first answer. Of many cases only some are looked at (`Cells.looked_at`); if another one
-    turns out to be no scenario, the campaign ends when its turn comes.
+    Each case (a variant at a point of the axes) that is looked at is run until time 0, which checks
+    its whole scenario and the policy's first answer. Of many cases only some are looked at
+    (`Cells.looked_at`); if another one turns out to be no scenario, the campaign ends when its turn
+    comes.
     """
     with naming(campaign.source):
         for measure in campaign.gauges:
@@ -96,7 +99,8 @@ def check(campaign: Campaign, plan: Cells) -> None:
 
 @define
 class Engine:
-    """Runs the cells of a campaign that have no result yet, in batches, and keeps their results."""
+    """Simulates the runs of a campaign that have no result yet, in batches, and keeps their
+    results."""
 
     results: Results
     workers: Workers
@@ -115,8 +119,11 @@ class Engine:
     that is longer."""
 
     def run(self) -> bool:
-        """Run the cells that are missing now, and return whether there were any. Each result is
-        kept as soon as it is finished."""
+        """Run what is missing now, keep each result as soon as its batch is finished, and return
+        whether anything was missing.
+
+        Raises InputError where a user's measure returns neither a finite number nor None.
+        """
         found = self.results.found
         before, self.asked = len(found), self.results.asked()
         self._left = self.asked - before
@@ -133,7 +140,7 @@ class Engine:
         return len(found) > before
 
     def _keep(self, fresh: list[CellResult]) -> None:
-        """Store the results of a batch and update the estimate of the seconds for a cell."""
+        """Store the results of a batch and update the estimate of the seconds that a run takes."""
         self.kept.add(fresh)
         self.results.found.update((it.key, it) for it in fresh)
         spent = sum(it.seconds for it in fresh)
@@ -141,16 +148,15 @@ class Engine:
         self._each = max(self._spent / self._ran, spent / len(fresh))
 
     def _batches(self) -> Iterator[Batch]:
-        """Yield the missing cells in batches, each of a size that fits the estimate at that
-        time."""
+        """Yield the missing runs in batches, each of the size that `_size` gives at that time."""
         fresh = self._fresh()
         while taken := list(islice(fresh, self._size())):
             self._left -= len(taken)
             yield self._batch(taken)
 
     def _fresh(self) -> Iterator[tuple[Case, int, str]]:
-        """Yield each run that is missing, as (case, replication, key); cells with the same key are
-        run once."""
+        """Yield each run that is missing, as (case, replication, key). Runs with the same key have
+        the same result, so that only the first of them is yielded."""
         begun = set[str]()
         for case, k in self.results.missing():
             if (key := case.key(k)) not in begun:
@@ -158,7 +164,12 @@ class Engine:
                 yield case, k, key
 
     def _size(self) -> int:
-        """Return the number of cells of the next batch, from the estimated seconds for a cell."""
+        """Return the number of runs of the next batch: 1 until a first result tells how long a run
+        takes.
+
+        After that a batch is an equal share of the remaining work, SHARE batches for each slot, but
+        takes between SHORTEST and LONGEST seconds and has at most MOST runs.
+        """
         if not self._each:
             return 1
         share = self._each * max(self._left, 1) / (SHARE * self.workers.slots)
@@ -175,8 +186,8 @@ class Engine:
 
 
 def _killer(cell: tuple[str, Scenario, int]) -> CellResult:
-    """Return the failed result of a cell (variant, scenario, seed) whose worker process died twice,
-    the second time while the cell ran alone."""
+    """Return the failed result of a run, given as (key, scenario, seed), whose worker process died
+    twice, the second time while the run was alone."""
     error = "its worker died of it twice, the second time while it ran alone"
     return CellResult(cell[0], cell[2], RunStatus.RAISED, error=error)
 
@@ -189,7 +200,8 @@ def run_many(
 ) -> Iterator[tuple[T, R]]:
     """Yield (task, function(task)) for every task, in whatever order the tasks finish.
 
-    `function` and `tasks` must pickle. Raises whatever `function` raises.
+    `executor` runs the tasks, by default processes on this machine's cores; `function` and `tasks`
+    must pickle. Raises whatever `function` raises.
     """
     with opened(executor) as workers:
         for task, future in Flight(function, workers).over(tasks):
@@ -247,8 +259,8 @@ class Flight(Generic[T, R]):
                 future.cancel()
 
     def _submit(self, remaining: Iterator[T]) -> None:
-        """Hand over as many tasks to workers as there is room for; or a suspect alone, once no
-        other task is running."""
+        """Hand over tasks, the next of `remaining`, until AHEAD tasks for each slot are pending.
+        While there are suspects, hand over one of them alone, once nothing is pending."""
         free = AHEAD * self.workers.slots - len(self._pending)
         tasks = list(islice(remaining, free)) if not self._suspects else []
         if self._suspects and not self._pending:
@@ -257,8 +269,12 @@ class Flight(Generic[T, R]):
             self._pending[self.workers.submit(self.function, task)] = task
 
     def _landed(self, future: Future[R], alone: bool) -> Iterator[tuple[T, Future[R]]]:
-        """Yield a finished task; or, if its worker died while others were running, note its parts
-        as suspects and yield nothing."""
+        """Yield a task whose future is done, with the future, unless its worker died and another
+        task may be to blame.
+
+        In that case the task becomes a suspect, to be run alone later, and nothing is yielded. If
+        it did run `alone` and can be split, each of its parts becomes a suspect.
+        """
         task = self._pending.pop(future)
         parts = self.split(task) if alone else (task,)
         if self.workers.died(future) and not (alone and len(parts) == 1):

@@ -79,8 +79,8 @@ class Attendance:
     """Whether a message has said that no worker is connected."""
 
     def look(self) -> bool:
-        """Return whether any worker is connected, and print a message to stderr where there has
-        been none for a while.
+        """Return whether any worker is connected. Print a message to stderr, once, where there has
+        been none for SILENT seconds.
 
         Raises InputError where there has been none for `patience` seconds.
         """
@@ -121,8 +121,12 @@ class Workers:
     """Whether the user's modules travel with each task, as other machines lack them."""
 
     def submit(self, function: Callable[[T], R], task: T) -> Future[R]:
-        """Hand a task over, to a new executor where the old one is broken, and return its
-        future."""
+        """Hand over a task, on which a worker calls `function`, and return the future of its
+        result.
+
+        Where the executor is broken, `renewed` gives another one. Raises BrokenExecutor if there is
+        no `renewed`.
+        """
         if self.packs:
             return self.executor.submit(call, pack((function, task)))
         with at_once(), _block_signals(), safe_path():
@@ -135,8 +139,8 @@ class Workers:
                 return self.executor.submit(function, task)
 
     def first_of(self, pending: Collection[Future[R]]) -> set[Future[R]]:
-        """Wait until some futures are done, and return those. Raises InputError where a cluster has
-        had no worker for too long."""
+        """Wait until at least one of the futures is done, and return all that are. Raises
+        InputError where a cluster has had no worker for too long."""
         while True:
             with at_once():
                 done, _ = wait(pending, GLANCE, return_when=FIRST_COMPLETED)
@@ -152,13 +156,18 @@ class Workers:
 
 
 def given(executor: Executor, slots: int | None = None) -> Workers:
-    """Return workers on an executor of the caller, which stays open; `slots` is the number of tasks
-    that it runs at a time."""
+    """Return workers on an executor of the caller, which stays open.
+
+    `slots` is the number of tasks that it runs at a time, by default the number of this machine's
+    cores.
+    """
     return Workers(executor, slots or os.cpu_count() or 1)
 
 
 def opened(workers: Workers | Executor | None) -> AbstractContextManager[Workers]:
-    """Return a context manager of the given workers, by default of this machine's cores."""
+    """Return a context manager of workers: those given, or those of the given executor, which both
+    stay open afterwards; for None, new processes on this machine's cores, which end with the
+    context."""
     if workers is None:
         return local()
     return nullcontext(workers if isinstance(workers, Workers) else given(workers))
@@ -169,7 +178,7 @@ def opened(workers: Workers | Executor | None) -> AbstractContextManager[Workers
 
 @contextmanager
 def local(processes: int | None = None) -> Iterator[Workers]:
-    """Yield a pool with one process per core by default.
+    """Yield a pool of `processes` worker processes, by default one for each core of this machine.
 
     Leaving the context by an error or Ctrl-C waits for no task and leaves no process behind.
     """
@@ -216,10 +225,11 @@ def _end_with_parent() -> None:
 
 @contextmanager
 def at_once() -> Iterator[None]:
-    """Delay signals that end the command until the block has ended.
+    """Delay signals that end the command, such as that of Ctrl-C, until the `with` block has ended.
 
-    In the middle of it, Ctrl-C would leave a future's lock held for ever, and a later shutdown of
-    the executor would wait for this lock; or a cluster half begun, which nobody could end.
+    Within the block, such a signal would leave a future's lock held for ever, for which a later
+    shutdown of the executor would wait; or it would leave a cluster half begun, which nobody could
+    end.
     """
     with HeldBack() as interrupt:
         interrupt.busy = True
@@ -233,8 +243,8 @@ SAFE = "PYTHONSAFEPATH"
 
 @contextmanager
 def safe_path() -> Iterator[None]:
-    """Keep a Python that is started within the block from importing modules of the current folder,
-    which nothing names.
+    """Keep Python processes that are started within the `with` block from importing modules of the
+    current folder, which nothing names, by the variable PYTHONSAFEPATH.
 
     Fork servers and spawned processes are started as `python -c`, which would import them. The
     block is short: afterwards the variable is as the user set it, also for what the user starts.
@@ -252,8 +262,8 @@ def safe_path() -> Iterator[None]:
 
 @contextmanager
 def _block_signals() -> Iterator[None]:
-    """Block the signals that end a command while worker processes may be started; they would
-    otherwise run their parent's handlers."""
+    """Block the signals that end a command within the `with` block, in which worker processes may
+    be started: these would otherwise run their parent's handlers."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -272,8 +282,8 @@ def cluster(scheduler: str, patience: float = PATIENCE) -> Iterator[Workers]:
     """Yield the workers of a Dask scheduler, given by its address or by the scheduler file that it
     wrote.
 
-    Raises InputError where dask is not installed, where no scheduler answers, and where no worker
-    is connected for `patience` seconds, at the start or later.
+    Raises InputError where dask is not installed, where no scheduler answers, where the scheduler
+    is lost, and where no worker is connected for `patience` seconds, at the start or later.
     """
     dask = imported("distributed", "--scheduler", "pip install 'holdfast[cluster]'")
     client = connected(dask, address_of(scheduler), scheduler, set_as_default=False)
@@ -298,8 +308,12 @@ def cluster(scheduler: str, patience: float = PATIENCE) -> Iterator[Workers]:
 
 
 def connected(dask: ModuleType, where: Any, scheduler: Any, **how: bool) -> Any:
-    """Return a client of a Dask cluster, or of the address of its scheduler, which the user named
-    `scheduler`. Raises InputError where no scheduler answers."""
+    """Return a client of a Dask cluster, by the module `dask` (`distributed`).
+
+    `where` is the cluster or the address of its scheduler, `how` has further arguments of `Client`,
+    and `scheduler` is what the user named, for the error. Raises InputError where no scheduler
+    answers within ANSWERING seconds.
+    """
     try:
         return dask.Client(where, timeout=ANSWERING, **how)
     except (OSError, TimeoutError, ValueError) as error:
@@ -315,10 +329,10 @@ def silence_dask() -> None:
 
 
 def address_of(scheduler: str) -> str:
-    """Return the address of a Dask scheduler, which is `scheduler` itself or stands in the file of
-    that name.
+    """Return the address of a Dask scheduler: `scheduler` itself if it is a URL, else the address
+    in the scheduler file of that name.
 
-    Raises InputError for any other word.
+    Raises InputError where there is no such file.
     """
     if "://" in scheduler:
         return scheduler

@@ -65,10 +65,12 @@ def draw(results: Results, path: Path) -> Path:
 
 
 def panels_of(campaign: Campaign, picture: PictureSection, cells: Iterable[Comparison]) -> Panels:
-    """Return the points of each panel and line, in order of x.
+    """Return the points (x, estimate) of each line in each panel, in order of x.
 
-    Raises InputError where an axis is in neither x, lines nor panels, so that points would lie on
-    each other, and where x is no number.
+    Estimates are the means of the measure, or the effects against the baseline, which then has no
+    points. A place where a run has no value has none either: the mean of the other runs would be
+    too good. Raises InputError where an axis is in neither x, lines nor panels, so that points
+    would lie on each other, and where x is no number.
     """
     found: Panels = {}
     for cell in cells:
@@ -91,8 +93,12 @@ def panels_of(campaign: Campaign, picture: PictureSection, cells: Iterable[Compa
 
 
 def _periods(results: Results, picture: PictureSection) -> dict[str, dict[str, float]]:
-    """Return, for each panel, the checkpoint periods to be marked by a line: label and value,
-    computed for the panel's first cell."""
+    """Map each panel to the checkpoint periods that are marked in it: the formulas of
+    `picture.periods` as labels, each with its period, in units of work, for the panel's first
+    scenario.
+
+    The result is empty where no formulas are asked for.
+    """
     found: dict[str, dict[str, float]] = {}
     for case in results.plan if picture.periods else ():
         panel = _named(picture.panels, dict(case.point) | {VARIANT: case.variant}, picture)
@@ -105,7 +111,11 @@ def _periods(results: Results, picture: PictureSection) -> dict[str, dict[str, f
 
 
 def _named(key: str | None, place: dict[str, Any], picture: PictureSection) -> str:
-    """Return the name of a line or a panel: the value of the axis `key` at this place."""
+    """Return the name of a line or a panel: the value that the axis `key`, or `variant`, has at
+    this place, with the names of `picture.labels`.
+
+    `place` maps each axis and `variant` to its value. The name is empty where `key` is None.
+    """
     if key is None:
         return ""
     value = as_toml(place[key])
@@ -114,8 +124,11 @@ def _named(key: str | None, place: dict[str, Any], picture: PictureSection) -> s
 
 
 def _number(value: object, source: str, picture: PictureSection) -> float:
-    """Return a value of the x-axis as a number, a time in seconds. Raises InputError for any other
-    value."""
+    """Return a value of the x-axis as a number, a time in seconds.
+
+    Raises InputError, naming the campaign's file `source`, for any other value, and on a
+    logarithmic axis for one that is not above 0.
+    """
     try:
         number = seconds(value) if isinstance(value, str) else value
     except ValueError:
@@ -128,11 +141,11 @@ def _number(value: object, source: str, picture: PictureSection) -> float:
 
 
 def draw_runs(cells: Iterable[Comparison], path: Path, title: str, unit: str) -> Path:
-    """Draw how a measure spreads over runs, or blocks, for each variant, with the mean and its
-    interval, and return `path`.
+    """Draw to `path` how a measure spreads over runs, or over blocks of their time, for each
+    variant, with the mean and its interval. Return `path`.
 
-    `unit` is the unit of times. Raises InputError where matplotlib is missing, and where there is
-    nothing to draw.
+    There is a panel for each cell. `unit` is the unit of times. Raises InputError where matplotlib
+    is missing, and where no run has a value.
     """
     panels: dict[str, dict[str, Spread]] = {}
     figure, each = "", "of each run"
@@ -149,8 +162,8 @@ def draw_runs(cells: Iterable[Comparison], path: Path, title: str, unit: str) ->
 
 
 def _values(cell: Comparison, line: Line) -> list[float]:
-    """Return the observations of a variant: the numbers of its blocks, or the values of its
-    runs."""
+    """Return the observations of a variant: the numbers of its first run's blocks where the cell is
+    compared over blocks, else the values of the runs that have one."""
     if cell.speaks:
         return list(line.runs[0].blocks)
     return [run.value for run in line.runs if run.value is not None]

@@ -55,7 +55,7 @@ class Made:
 
 @frozen(eq=False)
 class Case:
-    """One variant of a campaign in one cell, of which each replication is a run."""
+    """One variant of a campaign at one point of its axes. Each replication of a case is a run."""
 
     plan: Cells
     number: int
@@ -73,19 +73,21 @@ class Case:
         return self.plan.folder
 
     def scenario(self, replication: int) -> Scenario:
-        """Return the scenario at the seed of a replication. Raises InputError where the settings
-        give no scenario."""
+        """Return the scenario with the seed of a replication (numbered from 0). Raises InputError
+        where the settings give no scenario."""
         return seeded(self.made(replication).scenario, self.seed(replication))
 
     def made(self, replication: int) -> Made:
-        """Return the scenario of a replication, at an arbitrary seed, and what a run of it needs.
+        """Return the scenario of a replication, and what a run of it needs. The scenario's own seed
+        is not that of the replication: `Case.seed` returns it.
 
         Raises InputError where the settings give no scenario.
         """
         return self.plan.made(self.number, replication if self.plan.by_seed else 0)
 
     def seed(self, replication: int) -> int:
-        """Return the seed of a replication."""
+        """Return the seed of a replication: the case's first seed plus the replication's number,
+        from 0."""
         return self.plan.made(self.number, 0).first + replication
 
     def key(self, replication: int) -> str:
@@ -93,14 +95,16 @@ class Case:
         return digest(f"{self.made(replication).root} {self.seed(replication)}".encode())
 
     def settings(self) -> Settings:
-        """Return all settings by which the case changes the base scenario, in order."""
+        """Return all settings by which the case changes the base scenario, in the order in which
+        they are set: the campaign's `set`, the point on the axes, the variant."""
         campaign = self.plan.campaign
         return (*campaign.set.items(), *self.point, *campaign.variants[self.variant].items())
 
     def reproducing(self, replication: int) -> str:
         """Return the command that runs one replication alone and logs it.
 
-        If a function makes the scenario, return the function's name, its settings and the seed.
+        If a function makes the scenario, no command does; return the function's name, its settings
+        and the seed.
         """
         campaign = self.plan.campaign
         words = [f"{key}={as_toml(value)}" for key, value in self.settings()]
@@ -135,16 +139,17 @@ class Cells(Sequence[Case]):
 
     @classmethod
     def of(cls, campaign: Campaign) -> Cells:
-        """Return the plan of a campaign. Raises InputError where a case that is looked at is no
-        scenario."""
+        """Return the plan of a campaign. Raises InputError where one of the cases that `looked_at`
+        yields is no scenario."""
         plan = cls(campaign)
         for case in plan.looked_at():
             case.made(0)
         return plan
 
     def looked_at(self) -> Iterator[Case]:
-        """Yield the cases that are checked before a campaign begins: all if they are few, else some
-        among which are every variant and every value of an axis."""
+        """Yield the cases that are checked before a campaign begins: all if there are at most
+        LOOKED_AT, else as many or more, among which are every variant and every value of an
+        axis."""
         if len(self) <= LOOKED_AT:
             yield from self
             return
@@ -154,7 +159,7 @@ class Cells(Sequence[Case]):
 
     @cached_property
     def _shape(self) -> tuple[int, ...]:
-        """Number of values of each axis, and number of variants."""
+        """Number of values of each axis, in the axes' order, and last the number of variants."""
         return (*map(len, self.campaign.axes.values()), len(self.campaign.variants))
 
     @property
@@ -184,20 +189,21 @@ class Cells(Sequence[Case]):
 
     @cached_property
     def function(self) -> Callable[..., Any] | None:
-        """The user's function that makes scenarios, or None. Raises InputError where it is
-        missing."""
+        """The user's function that makes scenarios, or None where the campaign has a scenario file.
+        Raises InputError where it is missing."""
         name, folder = self.campaign.scenario, Path(self.campaign.folder)
         return imported(name, folder, "scenario") if self.campaign.made else None
 
     @cached_property
     def _arguments(self) -> frozenset[str]:
-        """Names of the function's arguments."""
+        """Names of the arguments of the user's function that makes scenarios; empty where there is
+        none."""
         return frozenset(inspect.signature(self.function).parameters if self.function else ())
 
     @property
     def by_seed(self) -> bool:
-        """Whether each replication has a scenario of its own, since the function has an argument
-        `seed`."""
+        """Whether each replication has a scenario of its own, since the user's function that makes
+        scenarios has an argument `seed`."""
         return "seed" in self._arguments
 
     @cached_property
@@ -213,13 +219,17 @@ class Cells(Sequence[Case]):
 
     @cached_property
     def _of_measures(self) -> Kit:
-        """Kit that the user's own measures need in a worker process."""
+        """The files and modules that a worker process needs for the user's own measures."""
         named = tuple(it.name for it in self.campaign.gauges if it.given is None)
         return kit_of(named, Path(self.campaign.folder).absolute())
 
     def _make(self, number: int, index: int) -> Made:
-        """Make the scenario of a case, for replication `index`, with its seed, its digest and its
-        kit."""
+        """Make the scenario of case `number`, for replication `index`, with its first seed, its
+        digest, and the files and modules that it needs.
+
+        Raises InputError where the settings give no scenario, or where a seed of the campaign would
+        be too large.
+        """
         campaign = self.campaign
         scenario = self._scenario(self[number].settings(), index)
         if index:
@@ -242,8 +252,8 @@ class Cells(Sequence[Case]):
         return Made(scenario, root, first, kit)
 
     def _scenario(self, given: Settings, index: int) -> Scenario:
-        """Return the scenario with these settings; where a function makes scenarios, that of
-        replication `index`."""
+        """Return the base scenario with the settings `given`. Where a function makes scenarios, it
+        is the one of replication `index`."""
         given_objects = objects(given)
         plain = tuple(pair for pair in given if not is_object(*pair))
         if self.function is None:
@@ -254,7 +264,13 @@ class Cells(Sequence[Case]):
         return with_given(scenario, **given_objects) if given_objects else scenario
 
     def _made(self, function: Callable[..., Any], given: Settings, index: int) -> Scenario:
-        """Return the scenario that the user's function makes with these settings."""
+        """Return the scenario that the user's function makes for replication `index` with the
+        settings `given`.
+
+        Settings that are no arguments of the function are put into the table that it returns.
+        Raises InputError where it returns neither a table nor a `Scenario`, or returns a `Scenario`
+        and settings are left.
+        """
         campaign = self.campaign
         arguments = {key: value for key, value in given if key in self._arguments}
         rest = tuple((key, value) for key, value in given if key not in self._arguments)
@@ -270,8 +286,11 @@ class Cells(Sequence[Case]):
         return made
 
     def _read(self, table: dict[str, Any], given: Settings, source: str) -> Scenario:
-        """Return the scenario of a table with these settings. Raises InputError, naming the
-        campaign's file."""
+        """Return the scenario of a copy of `table` with the settings `given`.
+
+        Raises InputError where a key has no place in the table, naming the campaign's file, and
+        where the table is no scenario, naming `source`.
+        """
         table_of_case, named = deepcopy(table), self.campaign.source
         option = "--vary" if named == COMMAND_LINE else "set, axes or variants"
         for key, value in given:

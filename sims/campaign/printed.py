@@ -39,11 +39,12 @@ class Printed:
     rows: tuple[tuple[str, ...], ...]
 
     def grid(self) -> Any:
-        """Return the table as a terminal shows it."""
+        """Return the table as rich prints it on a terminal."""
         return grid(self.left, self.right, self.rows, self.title)
 
     def tex(self, notes: Iterable[str]) -> str:
-        """Return a LaTeX `tabular`, which needs no package; title and notes are comments."""
+        """Return a LaTeX `tabular`, which needs no package, as text; the title and `notes` are
+        comments above it."""
         lines = [
             *(f"% {visible(line)}" for line in (self.title, *notes)),
             f"\\begin{{tabular}}{{{'l' * len(self.left)}{'r' * len(self.right)}}}",
@@ -62,8 +63,11 @@ def _tex_row(cells: Iterable[str]) -> str:
 
 
 def every_cell(asked: Campaign, cells: Sequence[Comparison], title: str, unit: str) -> Printed:
-    """Return a table with a row for each measure, cell and variant. Columns that compare variants
-    are left out if there is only one."""
+    """Return a table with a row for each measure, cell and variant of the campaign `asked`. Columns
+    that compare variants are left out if there is only one variant.
+
+    `unit` is the scenario's unit of time.
+    """
     many, compared = len(asked.gauges) > 1, len(asked.variants) > 1
     blocks = sorted({len(cell.paired) for cell in cells if cell.speaks})
     rows = []
@@ -90,10 +94,11 @@ def every_cell(asked: Campaign, cells: Sequence[Comparison], title: str, unit: s
 def best_of_lines(
     asked: Campaign, cells: Sequence[Comparison], title: str, unit: str, x: str, shown: MeasureSpec
 ) -> Printed:
-    """Return a table with a row for each line along the axis `x`, at the value where the measure
-    `shown` is best.
+    """Return a table with a row for each line along the axis `x`, at the value of `x` where the
+    mean of the measure `shown` is best.
 
-    The row has all measures there; a picture may mark this place by a star.
+    A line is a variant at fixed values of the other axes. Its row has the means of all measures at
+    that place, which a picture may mark by a star. Places where a run has no value are passed over.
     """
     compared = len(asked.variants) > 1
     lines = [(cell, line) for cell in cells for line in cell.lines]
@@ -120,15 +125,16 @@ def best_of_lines(
 
 
 def settings_of(asked: Campaign) -> tuple[str, ...]:
-    """Return the keys in which variants differ, if variants are named by their settings; each is
-    then a column."""
+    """Return the keys that the variants set, if all set the same keys and are named by their
+    settings, so that each key can be a column; otherwise an empty tuple."""
     keys = {tuple(settings) for settings in asked.variants.values()}
     own = all(name == settings_text(tuple(it.items())) for name, it in asked.variants.items())
     return next(iter(keys)) if own and len(keys) == 1 else ()
 
 
 def _variant_cells(asked: Campaign, variant: str) -> tuple[str, ...]:
-    """Return the cells that identify a variant: its name or its settings."""
+    """Return the texts that identify a variant in a row: a value for each key of `settings_of`, or
+    its name if there are none."""
     if not settings_of(asked):
         return (variant,)
     return tuple(map(as_toml, asked.variants[variant].values()))
@@ -141,7 +147,7 @@ def _with_unit(gauge: MeasureSpec, unit: str) -> str:
 
 def _whole(gauge: MeasureSpec, line: Line, unit: str) -> str:
     """Return, as text, the measure's value over all jobs of the variant's first run, as `summary`
-    shows it."""
+    shows it; a dash if it has none."""
     value = line.runs[0].value
     if value is None:
         return "-"
@@ -165,12 +171,13 @@ def _figures(cell: Comparison, line: Line, blocks: bool) -> tuple[str, ...]:
 
 
 def _mean(cell: Comparison, line: Line) -> str:
-    """Return the mean as text, with its interval where it has one."""
+    """Return the mean of a variant as text, with its interval where it has one."""
     return amount_of(line.mean.mean, 4) if cell.few else rounded(cell.known_mean(line))
 
 
 def _effect(cell: Comparison, line: Line) -> str:
-    """Return the effect as text, with its interval where it has one."""
+    """Return the effect of a variant against the baseline as text, with its interval where it has
+    one; a dash where there is no effect."""
     effect = line.effect
     if effect is None or line.verdict is Verdict.BASELINE:
         return rounded(effect)

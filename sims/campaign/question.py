@@ -40,10 +40,12 @@ def campaign_of(
     seed: int | None,
     until: float | None,
 ) -> Campaign:
-    """Return the campaign that runs a scenario file, with some keys changed, as its one variant.
+    """Return the campaign that runs a scenario file, with the keys of `changes` set to their
+    values, as its one variant.
 
-    Raises InputError where the changes fit no scenario, and for an `until` with a unit of time
-    where the scenario counts slots.
+    It has `runs` replications from `seed` on (default: the scenario's), each ended at `until` if
+    not before, and measures `gauge`. Raises InputError where the changes fit no scenario, and for
+    an `until` with a unit of time where the scenario counts slots.
     """
     scenario = read(changed(file, changes), str(file), file.parent)
     return Campaign(
@@ -60,7 +62,8 @@ def campaign_of(
 
 
 def changed(file: Path, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a scenario file's table with some keys changed; objects of a program stay out of it.
+    """Return a scenario file's table with the dotted keys of `changes` set to their values. Values
+    that are objects of a program, such as policies, are left out.
 
     Raises InputError where the file is no table, or a key has no place.
     """
@@ -76,8 +79,8 @@ MOST_RUNS = 1000
 
 
 def percentage(word: float | str) -> tuple[float, bool]:
-    """Return the number that a word such as `1%` states, a fraction, and whether it is a
-    percentage; nan for any other word."""
+    """Return the number that a word such as `1%` or `0.01` states, and whether it is a percentage,
+    of which the fraction (0.01) is returned. Any other word gives nan."""
     text = str(word).strip()
     try:
         number = float(text.removesuffix("%"))
@@ -89,10 +92,11 @@ def percentage(word: float | str) -> tuple[float, bool]:
 def precision_of(
     word: float | str | None, first: int, most: int, of: Literal["mean", "effect"] = "effect"
 ) -> Precision | None:
-    """Return the precision that a word asks of each mean or effect: `1%` is relative, a number is
-    in the measure's unit; None if nothing is asked. Raises InputError for any other word.
+    """Return the precision that a word asks of each mean, or of each effect: a half-width of at
+    most `1%` of it, or of a number in the measure's unit; None where `word` is None.
 
-    `first` and `most` are the least and the largest number of runs.
+    `first` and `most` are the least and the largest number of runs. Raises InputError for any other
+    word, and for a `most` below `first`.
     """
     if word is None:
         return None
@@ -108,15 +112,22 @@ def precision_of(
 
 
 def combined(vary: Sequence[Axis], across: Sequence[Axis] = ()) -> list[Settings]:
-    """Return all combinations of the values in `vary`, the last axis fastest. Raises InputError
-    where a key is varied twice."""
+    """Return all combinations of the values of the axes in `vary`, each as settings; the last axis
+    varies fastest.
+
+    Raises InputError where `vary` and `across` together name a key twice; `across` has no other
+    use.
+    """
     each_once((key for key, _ in (*vary, *across)), "--vary")
     return list(product(*([(key, value) for value in values] for key, values in vary)))
 
 
 def named(variants: Sequence[Settings]) -> dict[str, dict[str, Any]]:
-    """Return the variants by name; variants with the same settings are numbered. Raises InputError
-    where nothing is varied."""
+    """Map a name to each of the variants: the text of its settings, numbered from the second of the
+    same text on, such as `policy.name=IE (2)`.
+
+    Raises InputError where no variant has settings.
+    """
     if not any(variants):
         problem, accepted = "nothing is varied", "--vary KEY=V1,V2; `holdfast run` runs the file"
         raise InputError(COMMAND_LINE, "--vary", problem, accepted)
@@ -130,8 +141,8 @@ def named(variants: Sequence[Settings]) -> dict[str, dict[str, Any]]:
 
 
 def _baseline(word: str, variants: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the name of the variant that `word` names as the baseline, by its name or by its
-    values. Raises InputError where it names none."""
+    """Return the name of the variant that `word` names, by its whole name or by its values with
+    commas between them. Raises InputError where it names none."""
     for name, settings in variants.items():
         if word in (name, ",".join(map(as_toml, settings.values()))):
             return name
@@ -220,17 +231,17 @@ def compare(
 
 
 def refuse_raised(found: Results) -> None:
-    """Raise InputError for the first run that an error ended, if any, since a comparison without it
-    would be meaningless."""
+    """Raise InputError for the first run that an error ended, if there is one: a comparison without
+    that run would be meaningless."""
     for (case, _), result in found.raised():
         raise InputError(f"{case}, seed {result.seed}", "", str(result.error))
 
 
 def gauge_of(measure: object, higher: bool = False) -> MeasureSpec:
-    """Return a measure of Holdfast by its name, or a function or `package.module:function` of the
-    user's, of which more is better if `higher`.
+    """Return a measure of Holdfast, given by its name or as a `Measure`, or a measure of the
+    user's, given as a function or as `package.module:function`.
 
-    Raises InputError for anything else.
+    `higher` says whether more of a user's measure is better. Raises InputError for anything else.
     """
     if callable(measure):
         return MeasureSpec(name_of(measure), higher, given=measure)
@@ -246,8 +257,12 @@ def gauge_of(measure: object, higher: bool = False) -> MeasureSpec:
 def _variants(
     vary: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]], across: Sequence[Axis]
 ) -> list[Settings]:
-    """Return the variants that an argument of `compare` asks for. Raises TypeError for another
-    type, and InputError where a key is varied twice."""
+    """Return the settings of each variant that the argument `vary` of `compare` asks for: all
+    combinations of a mapping's values, or those that a list names.
+
+    Raises TypeError for an argument of another type, and InputError where a key is varied twice, in
+    `across` or in a mapping.
+    """
     if isinstance(vary, Mapping):
         return combined(_axes("vary", vary), across)
     _expect("vary", vary, list | tuple, "{key: values}, or a list of {key: value}")
@@ -257,8 +272,8 @@ def _variants(
 
 
 def _axes(name: str, asked: Mapping[str, Sequence[Any]]) -> list[Axis]:
-    """Return the axes of a mapping from keys to lists of values. Raises TypeError for another
-    type."""
+    """Return the axes of a mapping from keys to lists of values. Raises TypeError, naming the
+    argument `name`, for another type."""
     _expect(name, asked, Mapping, "{key: values}")
     for key, values in asked.items():
         _expect(f"{name}[{key!r}]", values, list | tuple | range, "a list of values")
@@ -266,7 +281,8 @@ def _axes(name: str, asked: Mapping[str, Sequence[Any]]) -> list[Axis]:
 
 
 def _expect(name: str, value: object, kind: Any, accepted: str) -> None:
-    """Raise TypeError where an argument is not of this type."""
+    """Raise TypeError, naming the argument and what would be accepted, where a value is not of the
+    type `kind`. A truth value is never accepted, not even as a number."""
     if not isinstance(value, kind) or isinstance(value, bool):
         raise TypeError(f"{name}: {value!r} is not accepted; accepted: {accepted}")
 

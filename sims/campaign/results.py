@@ -39,11 +39,11 @@ Cell = tuple[Case, int]
 
 
 class Kept:
-    """Results of runs, kept in memory; a `Store` keeps them on disk, too."""
+    """Results of a campaign's runs, kept in memory; a `Store` keeps them on disk, too."""
 
     @cached_property
     def results(self) -> dict[str, CellResult]:
-        """All results by key."""
+        """All results, by the digest of everything on which a result depends (`CellResult.key`)."""
         return {}
 
     def add(self, fresh: Sequence[CellResult]) -> None:
@@ -51,12 +51,13 @@ class Kept:
         self.results.update((it.key, it) for it in fresh)
 
     def describe(self, about: dict[str, Any]) -> None:
-        """Note the facts about the campaign: its name, its file, and the files that it read."""
+        """Note the facts `about` the campaign: its name, its file, and the files that it read. Here
+        nothing is noted; a `Store` writes them into its folder."""
 
 
 @define
 class Results:
-    """The cells of a campaign and their results."""
+    """The runs of a campaign and their results."""
 
     campaign: Campaign
     plan: Cells
@@ -70,15 +71,19 @@ class Results:
     def of(
         cls, campaign: Campaign, plan: Cells | None = None, store: Kept | None = None
     ) -> Results:
-        """Return a campaign with those of its results that `store` has. Raises InputError where a
-        case is no scenario."""
+        """Return a campaign with those results of `store` that are of its runs; with none where
+        `store` is None.
+
+        `plan` has the campaign's cases, by default made here. Raises InputError where a case is no
+        scenario.
+        """
         plan = Cells.of(campaign) if plan is None else plan
         known = {} if store is None else store.results
         keys = (case.key(k) for case in plan for k in range(campaign.most)) if known else ()
         return cls(campaign, plan, {key: known[key] for key in keys if key in known})
 
     def forget_raised(self) -> None:
-        """Forget the results of cells that raised an error, so that they are missing again."""
+        """Forget the results of runs that raised an error, so that these runs are missing again."""
         self.found = {key: it for key, it in self.found.items() if it.end is not RunStatus.RAISED}
         self._precise.clear()
 
@@ -90,18 +95,20 @@ class Results:
     # --- cells --------------------------------------------------------------------------------
 
     def asked(self) -> int:
-        """Return the number of cells that are asked for, as far as known by now."""
+        """Return the number of runs that are asked for, as far as known by now: with `precision`,
+        more may be asked for after the next look at the intervals."""
         return sum(self._counts()) * len(self.campaign.variants)
 
     def left(self) -> int:
-        """Return the number of cells that are asked for and have no result."""
+        """Return the number of runs that are asked for and have no result."""
         return self.asked() - sum(1 for _ in self.finished())
 
     def missing(self) -> Iterator[Cell]:
-        """Yield the cells that have no result when their turn comes.
+        """Yield the runs that are asked for and have no result when their turn comes, as (case,
+        replication).
 
-        Cells come in rounds, each of as many replications as all rounds before. A campaign that is
-        stopped early then has some replications of each cell; and where there are more cases than
+        Runs come in rounds, each of as many replications as all rounds before. A campaign that is
+        stopped early then has some replications of each case; and where there are more cases than
         scenarios are kept, the scenario of a case is made again for each round and not for each
         replication.
         """
@@ -115,19 +122,20 @@ class Results:
             begin, end = end, 2 * end
 
     def finished(self) -> Iterator[tuple[Cell, CellResult]]:
-        """Yield the cells that have a result, with it, by point, variant and replication."""
+        """Yield each run that is asked for and has a result, as ((case, replication), result), in
+        the order of points on the axes, variants and replications."""
         for case, k in self._cells(self._counts()) if self.found else ():
             if (key := case.key(k)) in self.found:
                 yield (case, k), self.found[key]
 
     def raised(self) -> Iterator[tuple[Cell, CellResult]]:
-        """Yield the cells that an error ended, with their results."""
+        """Yield each finished run that an error ended, as ((case, replication), result)."""
         if any(it.end is RunStatus.RAISED for it in self.found.values()):
             yield from (it for it in self.finished() if it[1].end is RunStatus.RAISED)
 
     def _cells(self, counts: Iterable[int], begin: int = 0, end: float = inf) -> Iterator[Cell]:
-        """Yield the runs of all points whose number of replication is at least `begin`, and below
-        both `end` and the point's own number in `counts`."""
+        """Yield the runs, as (case, replication), whose replication is at least `begin` and below
+        `end`, and below the number that `counts` has for their point on the axes."""
         for cases, count in zip(self.plan.points(), counts, strict=True):
             replications = range(begin, int(min(end, count)))
             yield from ((case, k) for case in cases for k in replications)
@@ -140,10 +148,11 @@ class Results:
         return map(self._looked, self.plan.points())
 
     def _looked(self, cases: list[Case]) -> int:
-        """Return the number of replications that are asked for now at a point.
+        """Return the number of replications of each variant that are asked for now at a point on
+        the axes, which has these cases.
 
-        It is that of the first look at which some are missing, or at which the means are precise
-        enough.
+        It is that of the first look for which replications are missing, or at which the intervals
+        are narrow enough; after the last look it is the most that `precision` allows.
         """
         precision = self.campaign.precision
         assert precision is not None
@@ -153,8 +162,8 @@ class Results:
         return precision.most
 
     def wide(self) -> int:
-        """Return the number of cells that had all their replications and still have too wide an
-        interval."""
+        """Return the number of points on the axes that had all replications that `precision` allows
+        and still have too wide an interval; 0 without `precision`."""
         asked = self.campaign.precision
         if asked is None:
             return 0
@@ -162,10 +171,11 @@ class Results:
         return sum(it is False for it in known)
 
     def _known_well(self, precision: Precision, cases: list[Case], count: int) -> bool | None:
-        """Return whether what `precision` is of is known well enough in a cell, from `count`
-        replications of each variant; None while some of these are missing.
+        """Return whether the means or effects of a point on the axes, which has these cases, are
+        known as well as `precision` asks from `count` replications of each variant; None while one
+        of these is missing.
 
-        What was found is kept: each look comes after all those before it.
+        The answer is kept, since each look comes after all those before it.
         """
         at = cases[0].place, count
         if at not in self._precise:
@@ -198,17 +208,18 @@ class Results:
     def comparisons(
         self, gauge: MeasureSpec | None = None, effect: Effect | None = None
     ) -> list[Comparison]:
-        """Return a comparison for each cell that has results, and within it for each class of jobs,
-        by one measure (default: the first).
+        """Return a comparison by one measure for each point on the axes that has results, and
+        within it for each class of jobs if the campaign has `by`.
 
-        All intervals hold together at 95 %.
+        The measure is `gauge`, by default the first, and variants are compared by `effect`, by
+        default the campaign's. All intervals hold together at 95 %.
         """
         found = self.compared(gauge or self.campaign.gauges[0], effect)
         return judged(found, self.campaign.level)
 
     def compared(self, gauge: MeasureSpec, effect: Effect | None = None) -> list[Comparison]:
-        """Return a comparison for each cell and class of jobs, by one measure, in which each
-        interval holds by itself."""
+        """Return the comparisons as `comparisons` does, but with each interval at `Campaign.level`
+        by itself and with verdicts still open, so that several measures can be judged together."""
         campaign, level, found = self.campaign, self.campaign.level, list[Comparison]()
         effect = effect or campaign.effect
         for _, group in groupby(self.finished(), lambda it: it[0][0].place):
@@ -225,7 +236,8 @@ class Results:
         return found
 
     def _classes(self, gauge: MeasureSpec, results: list[CellResult]) -> Iterable[str]:
-        """Return the classes of jobs that are compared; without `by`, the class of all jobs."""
+        """Return the names of the classes of jobs that are compared, in order of appearance.
+        Without `by` it is the class of all jobs, which has the empty name."""
         if self.campaign.by is None:
             return [""]
         return dict.fromkeys(
@@ -233,8 +245,8 @@ class Results:
         )
 
     def runs(self) -> pl.DataFrame:
-        """Return a frame with a row for each finished cell: its place on the axes, its variant, and
-        what was measured.
+        """Return a frame of polars with a row for each finished run: its point on the axes, its
+        variant, its seed, how it ended, and what was measured.
 
         Columns come in the campaign file's order; measures that it no longer asks for come last.
         `.to_pandas()` converts it to pandas. Raises InputError without polars.
@@ -253,8 +265,8 @@ class Results:
         return frame.select(*others, *asked, *sorted(former))
 
     def description(self) -> dict[str, Any]:
-        """Return the campaign's name, source and number of cells, and the digests of Holdfast's
-        code and of the files read; a store notes them, to tell later what has changed."""
+        """Return the campaign's name, source and number of runs, and the digests of Holdfast's code
+        and of the files read; a store notes them, to tell later what has changed."""
         return {
             "campaign": self.campaign.name,
             "source": self.campaign.source,
@@ -265,7 +277,8 @@ class Results:
 
 
 def plain(value: object) -> int | float | str:
-    """Return a value as it stands in a column of a table: a number or a text."""
+    """Return a value as it stands in a column of a table: a number or a text as it is, anything
+    else as its text on a command line."""
     return value if isinstance(value, int | float | str) else as_toml(value)
 
 
@@ -291,7 +304,8 @@ def write_frame(frame: pl.DataFrame, path: Path) -> None:
 def frame_of(
     results: Sequence[CellResult], places: Iterable[dict[str, Any]] = repeat({})
 ) -> pl.DataFrame:
-    """Return a frame with a row for each result, with the columns of its place before it.
+    """Return a frame of polars with a row for each result, whose first columns are those of its
+    entry in `places`.
 
     Seeds are text, since seeds from 2**63 on fit in no column of numbers.
     """
@@ -312,7 +326,8 @@ def frame_of(
 
 @define(slots=False)
 class Store(Kept):
-    """A folder with results of campaigns."""
+    """A folder with results of campaigns, a Parquet file for each batch. Raises InputError where
+    the path is no folder, or polars is missing."""
 
     folder: Path
 
@@ -322,19 +337,20 @@ class Store(Kept):
             raise InputError(str(self.folder), "", "is no folder", "a folder, or a new one")
 
     def files(self) -> list[Path]:
-        """Return the files of finished batches."""
+        """Return the paths of the files of finished batches, sorted."""
         return sorted(self.folder.glob("*.parquet"))
 
     def add(self, fresh: Sequence[CellResult]) -> None:
-        """Write the results of a batch to a file. Raises InputError where it cannot be written."""
+        """Write the results of a batch to a new file of the folder, and keep them in memory. Raises
+        InputError where it cannot be written."""
         name = digest(" ".join(it.key for it in fresh).encode())
         write_frame(frame_of(fresh), self.folder / f"{name}.parquet")
         super().add(fresh)
 
     @cached_property
     def results(self) -> dict[str, CellResult]:
-        """All results by key, read when first asked for; of a cell that raised an error and was run
-        again, the result without an error if there is one.
+        """All results in the folder by `CellResult.key`, read when first asked for. If a run raised
+        an error and was repeated, its result without an error is taken.
 
         Raises InputError for a file that holds something else.
         """
@@ -345,13 +361,17 @@ class Store(Kept):
         return found
 
     def describe(self, about: dict[str, Any]) -> None:
-        """Note the facts about the campaign in the folder: its name, its file, and the files that
-        it read."""
+        """Write the facts `about` the campaign to a JSON file in the folder: its name, its file,
+        and the digests of the files that it read."""
         with replacing(self.folder / DESCRIPTION) as new:
             new.write_text(json.dumps(about, indent=1))
 
     def changed(self, about: dict[str, Any]) -> list[str]:
-        """Return which of the noted files have changed since; `code` stands for Holdfast itself."""
+        """Return the names of the files whose digest in `about` differs from the one that the
+        folder notes; `code` stands for Holdfast itself.
+
+        Files that the folder does not note are left out. The list is empty where it notes nothing.
+        """
         path = self.folder / DESCRIPTION
         if not path.exists():
             return []
@@ -361,13 +381,14 @@ class Store(Kept):
         return [name for name, own in now.items() if before.get(name, own) != own]
 
     def recent(self, seconds: float) -> int:
-        """Return the number of cells that were finished within the last `seconds`."""
+        """Return the number of runs whose file was written within the last `seconds` of real
+        time."""
         since = time.time() - seconds
         return sum(len(list(_read(it))) for it in self.files() if it.stat().st_mtime >= since)
 
 
 def store_in(folder: str | Path | None) -> Kept:
-    """Return a store in a folder of results, or in memory if there is none."""
+    """Return a store in the given folder of results, or one in memory for None."""
     return Store(Path(folder)) if folder else Kept()
 
 

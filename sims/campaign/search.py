@@ -71,8 +71,8 @@ class State(enum.Enum):
 
 @define
 class Trial:
-    """A point of a search that was tried: its settings, the values of its runs, and the verdict on
-    it."""
+    """A point of a search that was tried: a value for each dimension, the values of its runs by
+    seed, and the verdict on it."""
 
     point: Point
     values: Sequence[Value] = ()
@@ -80,24 +80,25 @@ class Trial:
 
     @property
     def sample(self) -> list[float]:
-        """Values of the objective, by seed."""
+        """Values of the objective, a number for each run in the order of seeds; nan for a run
+        without one."""
         return [nan if it[0] is None else it[0] for it in self.values]
 
     @property
     def mean(self) -> float:
-        """Mean of the objective; nan where a run has no value."""
+        """Mean of the objective over the runs; nan where there is no run, or a run has no value."""
         return float(np.mean(self.sample)) if self.values else nan
 
     @property
     def alive(self) -> bool:
-        """Whether nothing shows that the point is worse than the best, or breaks a bound."""
+        """Whether nothing shows so far that the point is worse than the best, or breaks a bound."""
         return self.state not in (State.WORSE, State.UNFIT)
 
 
 @define
 class Search:
-    """A search for the settings (a point) at which a mean is lowest, or highest where `sign` is
-    -1."""
+    """A search for the point, a value for each dimension, at which the mean of an objective over
+    runs is lowest, or highest where `sign` is -1."""
 
     dimensions: tuple[Dimension, ...]
     evaluate: Evaluate
@@ -127,7 +128,8 @@ class Search:
         self._rounds = ROUNDS if ranged else 0
 
     def run(self) -> Trial | None:
-        """Search, and return the best point; None where no point keeps to the bounds."""
+        """Run the whole search, and return the best point; None where no point keeps to the
+        bounds."""
         best = self._settle(None, self._raced)
         for most in (*[self._raced] * self._rounds, self.each):
             self._rounds = max(self._rounds - 1, 0)
@@ -146,9 +148,9 @@ class Search:
         """Run points, with more and more seeds until each is told apart from the best or `most`
         runs of each are done; return the best.
 
-        The points are those of the coarse grid at first; later those on the lines through `best`,
-        which stays the best unless it turns out to break a bound. None if no point keeps to the
-        bounds.
+        Where `best` is None, the points are those of the coarse grid. Otherwise the points on the
+        lines through `best`, which differ from it in one dimension, join them; it stays the best
+        unless it turns out to break a bound. Return None if no point keeps to the bounds.
         """
         race = best is None
         points = product(*self._coarse) if best is None else self._lines(best)
@@ -186,8 +188,12 @@ class Search:
                 it.state = State.UNFIT
 
     def _bound(self, best: Trial, runs: dict[Point, int]) -> int:
-        """Return the runs of a search that stays at this best point: `runs` of each point, or the
-        most for those that may be good and for those that may come between them."""
+        """Return a bound on the runs of a search that stays at this best point.
+
+        It is the sum of `runs`, the number of runs of each point so far or asked for. On the lines
+        through the best, points that may be good, and BEYOND others beside them on a range, count
+        with `each` runs. So do points that may still come between them.
+        """
         near, between = dict[Point, int](), 0
         for place, dimension in enumerate(self.dimensions):
             reach = BEYOND * dimension.ranges
@@ -200,16 +206,20 @@ class Search:
         return sum((runs | near).values()) + self.each * between
 
     def _least(self) -> Trial | None:
-        """Return the point with the lowest mean; None if no point keeps to the bounds."""
+        """Return the point with the best mean among those that keep to the bounds and are not shown
+        to be worse; if all are shown to be worse, among those that keep to the bounds. None if
+        there is none."""
         fit = [it for it in self.trials.values() if it.state is not State.UNFIT and it.values]
         alive = [it for it in fit if it.alive]
         return min(alive or fit, key=lambda it: self.sign * it.mean, default=None)
 
     def _lowest(self, best: Trial) -> Trial:
-        """Return the point at which the fitted curves through the best are lowest.
+        """Return the point at which the fitted curves through the best are lowest, or the best
+        itself.
 
-        The best itself is returned if they are hardly lower there and, once all rounds are over, if
-        they are not surely lower: the other lines through another point would have to be run anew.
+        Another point takes its place if it is lower by more than MOVE times the tolerance. After
+        the last round, with two dimensions or more, its whole interval has to be lower: the other
+        lines through the new point would have to be run anew.
         """
         lowest, more = min(self._above(best), key=lambda at: at[1].mean)
         if len(self.dimensions) > 1 and not self._rounds:
@@ -219,8 +229,9 @@ class Search:
     # --- comparisons ----------------------------------------------------------------------------
 
     def _judge(self, best: Trial) -> None:
-        """Give each point its verdict by comparison with the best; on a line through the best, the
-        fitted curve is compared."""
+        """Set the state of each point that has runs and keeps to the bounds, by its difference from
+        the best, paired by seed. Points on a line through the best are compared on the fitted
+        curve."""
         allowed = self.tolerance * abs(best.mean)
         for it in self.trials.values():
             if it.values and it.state is not State.UNFIT:
@@ -230,8 +241,9 @@ class Search:
         best.state = State.BEST
 
     def _above(self, best: Trial) -> Iterator[tuple[Trial, Estimate]]:
-        """Yield each point near the best on a line through it, and by how much its mean is worse
-        than the best's."""
+        """Yield each point that `_near` finds on a line through the best, with the interval of the
+        amount by which its mean is worse than the best's. Along a smooth range both means are those
+        of the fitted curve."""
         for place, dimension in enumerate(self.dimensions):
             line = [it for it in self._near(best, place, dimension.smooth) if it.values]
             count = min(len(it.values) for it in line)
@@ -242,16 +254,16 @@ class Search:
             yield from ((it, self._worse(row, own)) for it, row in zip(line, rows, strict=True))
 
     def _worse(self, values: Iterable[float], base: Iterable[float]) -> Estimate:
-        """Return by how much values are worse than `base`, on the mean over seeds, with its
-        interval."""
+        """Return the mean amount by which `values` are worse than `base`, paired by seed, with its
+        interval at the level SURE. It is below 0 where they are better."""
         pairs = zip(values, base, strict=False)
         return mean_of([self.sign * (ours - theirs) for ours, theirs in pairs], SURE)
 
     # --- lines through the best -----------------------------------------------------------------
 
     def _line(self, best: Trial, place: int) -> list[Trial]:
-        """Return the points that differ from the best in dimension number `place` only, the best
-        among them; on a range, in order."""
+        """Return all points tried that differ from the best in dimension number `place` at most;
+        they are in increasing order where the dimension is a range."""
 
         def others(it: Trial) -> Point:
             return it.point[:place] + it.point[place + 1 :]
@@ -262,20 +274,26 @@ class Search:
         return line
 
     def _near(self, best: Trial, place: int, reach: int) -> list[Trial]:
-        """Return the points of a line that may be good, and `reach` points beyond them on each
-        side: on a smooth line one, as a curve is known less beyond its ends."""
+        """Return the points on the line through the best in dimension number `place` that may be
+        good, and `reach` points beyond each of them on both sides; points that break a bound are
+        left out.
+
+        On a smooth line the reach is one, as a curve is known less beyond its ends.
+        """
         line = [it for it in self._line(best, place) if it.state is not State.UNFIT]
         alive = [it.alive for it in line]
         return [it for k, it in enumerate(line) if any(alive[max(k - reach, 0) : k + reach + 1])]
 
     def _open_pairs(self, best: Trial, place: int) -> Iterator[tuple[Trial, Trial]]:
-        """Yield the neighbours on a line over a range of which one may be good."""
+        """Yield the pairs of neighbours on the line through the best in dimension number `place` of
+        which at least one may be good. There are none where the dimension is a list of words."""
         line = self._line(best, place) if self.dimensions[place].ranges else ()
         return (pair for pair in pairwise(line) if any(it.alive for it in pair))
 
     def _lines(self, best: Trial) -> Iterator[Point]:
         """Yield the points to be tried on the lines through the best: the coarse grid's values of
-        each dimension, and the middle between two points of which one may be good."""
+        each dimension, and the middle between two neighbours of which one may be good and that lie
+        more than FINE of the range apart."""
         for place, (it, values) in enumerate(zip(self.dimensions, self._coarse, strict=True)):
             for a, b in self._open_pairs(best, place):
                 low, high = it.part(a.point[place]), it.part(b.point[place])
@@ -287,11 +305,12 @@ class Search:
     # --- what is as good ------------------------------------------------------------------------
 
     def region(self, best: Trial, *more: State) -> dict[str, tuple[Any, ...]]:
-        """Map each key to those of its values that are as good as the best, while the other keys
-        are as in the best.
+        """Map each dimension's key to those of its values that are as good as the best, while the
+        other keys are as in the best.
 
-        They are words, or the ends of the range around the best in which no point that was tried is
-        anything else. States in `more` count, too: with OPEN, the values that may be as good.
+        For words these are all such words. For a range it is the pair of its lowest and highest
+        value between which, around the best, every point that was tried is as good. States in
+        `more` count, too: with OPEN, the values that may be as good.
         """
 
         def good(it: Trial) -> bool:
@@ -309,8 +328,8 @@ class Search:
 
 
 def looks(most: int) -> Iterator[int]:
-    """Yield the numbers of runs of a point after which points are compared: doubled each time, and
-    at last `most`."""
+    """Yield the numbers of runs of a point after which points are compared: FIRST, doubled each
+    time, and last `most`."""
     count = FIRST
     while count < most:
         yield count
@@ -319,19 +338,24 @@ def looks(most: int) -> Iterator[int]:
 
 
 def verdict(more: Estimate, allowed: float) -> State:
-    """Return the verdict that the interval of a point's difference from the best gives, if points
-    within `allowed` of the best are as good."""
+    """Return the verdict on a point from the interval `more` of the amount by which it is worse
+    than the best.
+
+    It is WORSE if the whole interval is above `allowed`, AS_GOOD if none of it is, and else OPEN.
+    """
     if more.low > allowed:
         return State.WORSE
     return State.AS_GOOD if more.high <= allowed else State.OPEN
 
 
 def smoothed(parts: Sequence[float], rows: Any) -> Any:
-    """Return the values along a line, seed by seed, smoothed by a polynomial.
+    """Return the values along a line, seed by seed, smoothed by a polynomial, in the shape of
+    `rows`.
 
-    `rows` has a row for each point, at these parts of the range, and a column for each seed. The
-    degree is the one with the least expected error by Mallows' C_p (Mallows 1973): a term stays
-    where its square is above twice its variance, as the seeds show it.
+    `rows` has a row for each point, at these `parts` of the range (0 to 1), and a column for each
+    seed. The degree is at least DEGREE where there are points enough, and above it the one with the
+    least expected error by Mallows' C_p (Mallows 1973): a term stays where its square is above
+    twice its variance, as the seeds show it.
     """
     powers = np.polynomial.chebyshev.chebvander(2 * np.array(parts) - 1, len(parts) - 1)
     basis, _ = np.linalg.qr(powers)
@@ -343,6 +367,7 @@ def smoothed(parts: Sequence[float], rows: Any) -> Any:
 
 
 def estimate(values: Sequence[Value], which: int, level: float) -> Estimate:
-    """Return the mean, over a point's runs, of value number `which` (0: the objective), with its
-    interval at `level`."""
+    """Return the mean, over a point's runs, of value number `which` (0: the objective, from 1: the
+    measures that have bounds), with its interval at `level`. Runs without the value are left
+    out."""
     return mean_of([it[which] for it in values if it[which] is not None], level)  # type: ignore[misc]

@@ -42,8 +42,8 @@ Pair = tuple[float, float]
 
 
 def measured_keys(table: Mapping[str, Any], scenario: BaseModel) -> Iterator[str]:
-    """Yield the dotted key of each number above 0 with a unit that a scenario file's table
-    gives."""
+    """Yield the dotted key of each number of a scenario file's table that has a unit in `scenario`,
+    its parsed form, and is above 0 and finite."""
     for key, _ in leaves(table):
         value, measured = _number(scenario, key)
         if measured and 0 < value < inf:
@@ -51,7 +51,8 @@ def measured_keys(table: Mapping[str, Any], scenario: BaseModel) -> Iterator[str
 
 
 def _number(scenario: BaseModel, key: str) -> tuple[float, bool]:
-    """Return the number at a dotted key, and whether it has a unit; inf where there is none."""
+    """Return the number at a dotted key of a scenario, and whether its field has a unit; (inf,
+    False) where the key has no number."""
     place: Any = scenario
     measured, marks = False, Timed | Measured
     for step in key.split("."):
@@ -71,7 +72,8 @@ def _number(scenario: BaseModel, key: str) -> tuple[float, bool]:
 
 @define(repr=False)
 class Changes(Answer):
-    """An answer to what small changes of a scenario's numbers do to the mean of a measure."""
+    """An answer to what small changes of a scenario's numbers do to the mean of a measure, by its
+    ratio to the mean without a change."""
 
     file: str
     comparison: Comparison
@@ -107,7 +109,8 @@ class Changes(Answer):
 
     @property
     def notes(self) -> list[str]:
-        """The sentence, what was assumed, and how intervals hold."""
+        """Sentences below the table: the answer, what the scenario assumes, and at which level the
+        intervals hold."""
         tests = sum(line.tested for line in self.comparison.lines)
         level = f"All intervals hold together at 95 % ({counted(tests, 'comparison')}, Bonferroni)."
         return [self.sentence, f"Assumed: {self.assumed}.", level]
@@ -127,25 +130,27 @@ class Factor:
 
     @property
     def swing(self) -> float:
-        """Largest distance from 1 of the two ratios, by which numbers are ranked."""
+        """Largest distance from 1 of the two ratios, by which numbers are ranked; 0 where neither
+        ratio is known."""
         return max((abs(it.mean - 1) for it in self.effects), default=0.0)
 
     @property
     def effects(self) -> list[Estimate]:
-        """Ratios of the measure's mean to that of the scenario as it is, for less and for more of
-        the number, where known."""
+        """Ratios of the measure's mean to that of the scenario as it is: first for the smaller
+        number, then for the larger one. A ratio that is not known is left out."""
         return [it.effect for it in (self.down, self.up) if it.effect is not None]
 
     @property
     def shown(self) -> bool:
-        """Whether the intervals show that a change of the number changes the measure."""
+        """Whether the intervals show that making the number smaller, or larger, changes the
+        measure."""
         return self.down.differs or self.up.differs
 
 
 @define(repr=False)
 class Sensitivity(Changes):
-    """Answer to which numbers of a scenario matter: they are ranked by how much a change of each
-    changes a measure."""
+    """Answer to which numbers of a scenario matter. Its factors come in the order of how much a
+    change of each changes a measure, those that are shown to matter first."""
 
     factors: list[Factor]
 
@@ -161,7 +166,8 @@ class Sensitivity(Changes):
         return f"{text}{change}{others}; {self.runs}."
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row for each number, the most important first."""
+        """Return a row for each number, the most important first: its key and value, the ratio with
+        its interval for less and for more of it, and whether it is shown to matter."""
         return [
             {"key": it.key, "value": it.value}
             | ends(it.down.effect, "less_mean", "less_low", "less_high")
@@ -227,7 +233,8 @@ class PairMap(Changes):
         return f"{text}{', '.join(clauses)}; {self.runs}."
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row for each pair of values."""
+        """Return a row for each pair of values: the two values, the ratio with its interval, and
+        whether the pair is shown to matter."""
         return [
             dict(zip(self.keys, at, strict=True))
             | ends(it.effect, "mean", "low", "high")
@@ -248,8 +255,8 @@ class PairMap(Changes):
         return about | {"points": self.rows(), "sentence": self.sentence}
 
     def plot(self, path: str | Path) -> Path:
-        """Draw a map: a dot for each pair of values, with a ring where intervals show that it
-        matters. Return its path.
+        """Draw a map: a dot for each pair of values, with a ring where its interval shows that the
+        pair changes the measure. Return the map's path.
 
         Raises InputError where matplotlib is missing.
         """
@@ -279,12 +286,14 @@ def sensitivity(
     store: str | Path | None = None,
     watch: Watch = unwatched,
 ) -> Sensitivity | PairMap:
-    """Change each number of a scenario alone, and rank them by what that does to a measure; with
-    `pairs`, change two numbers together.
+    """Change each number of a scenario alone, and rank the numbers by what that does to a measure;
+    with `pairs`, change two numbers together.
 
-    `keys`: default, every number with a unit that the file gives; `by`: the part by which each is
-    changed, such as 0.2 or "20%", above 0 and below 1. Raises InputError for a key that holds no
-    number above 0, and for pairs that are not two keys.
+    `keys`: the numbers' dotted keys, by default those of every number with a unit that the file
+    gives; `pairs`: two such keys instead; `by`: the part by which each is made smaller and larger,
+    such as 0.2 or "20%", above 0 and below 1. The rest is as for `compare`. Raises InputError for a
+    key that holds no number above 0, for no key or more than MOST, and for pairs that are not two
+    keys.
     """
     path, changes, (part, _) = Path(file), changes or {}, percentage(by)
     if not 0 < part < 1:
@@ -330,7 +339,8 @@ def sensitivity(
 
 
 def _checked(scenario: BaseModel, key: str) -> float:
-    """Return the number at a key. Raises InputError where there is none above 0."""
+    """Return the number at a dotted key of the scenario. Raises InputError where there is no finite
+    number above 0."""
     value, _ = _number(scenario, key)
     if not isfinite(value) or value <= 0:
         problem = f"{key} holds no number above 0"
@@ -339,6 +349,7 @@ def _checked(scenario: BaseModel, key: str) -> float:
 
 
 def _scaled(value: float, part: float) -> float | int:
-    """Return the number times `part`; a whole number stays whole."""
+    """Return the number times `part`, to twelve digits; a whole number whose product is whole is an
+    int."""
     scaled = float(f"{value * part:.12g}")
     return round(scaled) if value == int(value) and scaled == int(scaled) else scaled

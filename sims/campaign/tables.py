@@ -39,8 +39,11 @@ MOST = 100
 
 @define(slots=False, repr=False)
 class Table(Answer):
-    """The variants of a campaign in each cell, beside the baseline, with 95 % intervals. A notebook
-    shows it, `print` prints it; numbers are in `frame`, and `results` has every run."""
+    """The variants of a campaign in each cell (a point on its axes), beside the baseline, with 95 %
+    intervals.
+
+    A notebook shows it, `print` prints it; numbers are in `frame`, and `results` has every run.
+    """
 
     SUFFIXES: ClassVar[tuple[str, ...]] = SUFFIXES
     results: Results
@@ -50,13 +53,14 @@ class Table(Answer):
 
     @cached_property
     def cells(self) -> list[Comparison]:
-        """Comparisons by measure and cell, whose intervals hold together over all measures."""
+        """Comparisons of all measures, one for each cell and class of jobs, measure by measure.
+        Their intervals hold together over all measures."""
         asked = self.results.campaign
         found = [cell for gauge in asked.gauges for cell in self.results.compared(gauge)]
         return judged(found, asked.level)
 
     def comparisons(self) -> list[Comparison]:
-        """Return the comparisons of the first measure, one for each cell."""
+        """Return the comparisons of the first measure, one for each cell and class of jobs."""
         return [cell for cell in self.cells if cell.gauge == self.results.campaign.gauges[0]]
 
     def runs(self) -> Any:
@@ -92,7 +96,8 @@ class Table(Answer):
         return [*notes, *self._shortened(), *self._answer()]
 
     def _answer(self) -> Iterator[str]:
-        """Yield what the first measure shows, and what was assumed, in a sentence each."""
+        """Yield a sentence on what the first measure shows, and one on what the scenarios assume;
+        nothing where no interval gives a verdict."""
         results = self.results
         found = answer(self.comparisons(), results.campaign.reference)
         if found is not None:
@@ -105,7 +110,8 @@ class Table(Answer):
             yield f"Assumed: {'; '.join(filter(None, (first, rest)))}."
 
     def _shortened(self) -> Iterator[str]:
-        """Yield a note on the rows that are not printed, if any."""
+        """Yield a note on the rows that are not printed, if there are such rows, with the command
+        that prints them."""
         asked, shown = self.results.campaign, len(self.printed.rows)
         if not self.short and shown == self._rows:
             return
@@ -118,8 +124,8 @@ class Table(Answer):
 
     @cached_property
     def printed(self) -> Printed:
-        """The table for people: with every cell, or, if the picture marks it or cells are many,
-        only with the best value of each line."""
+        """The table for people: with every cell or, where `short`, only with the best place on each
+        line along an axis. Without `whole`, a campaign file prints no more than MOST rows."""
         arguments = self.results.campaign, self.cells, self.title, self.results.unit
         if self._along and self.short:
             table = best_of_lines(*arguments, self._along, self._judged)
@@ -129,7 +135,8 @@ class Table(Answer):
 
     @property
     def short(self) -> bool:
-        """Whether only the best of each line is printed."""
+        """Whether only the best place on each line along an axis is printed: the campaign's picture
+        marks it, or the rows are too many, and `whole` does not ask for all."""
         picture = self.results.campaign.picture
         marked = picture is not None and picture.best and not self.whole
         return marked or (self._many and self._along is not None)
@@ -141,13 +148,14 @@ class Table(Answer):
 
     @property
     def _many(self) -> bool:
-        """Whether a campaign file has too many rows to print without being asked for them."""
+        """Whether a campaign file has more rows than MOST while `whole` asks for no more than
+        those."""
         return not self.whole and self.results.campaign.source != COMMAND_LINE and self._rows > MOST
 
     @property
     def _along(self) -> str | None:
-        """The axis along which the best value of a line is sought: the picture's x, or the one with
-        the most values; None without axes."""
+        """The axis along which the best value of a line is sought: the picture's x if there is a
+        picture, else the axis with the most values; None without axes."""
         asked = self.results.campaign
         if asked.picture is not None:
             return asked.picture.x
@@ -160,10 +168,11 @@ class Table(Answer):
         return asked.gauge(asked.picture.measure if asked.picture else None)
 
     def write(self, path: Path) -> int:
-        """Write the table, and return its number of rows.
+        """Write the table to the file that the suffix says, and return its number of rows.
 
-        LaTeX has the table as it is printed, CSV and Parquet every cell and the ends of intervals.
-        Raises InputError for another suffix, and where the file cannot be written.
+        LaTeX has the table as it is printed; CSV and Parquet have every cell, and the ends of
+        intervals as columns. Raises InputError for another suffix, and where the file cannot be
+        written.
         """
         if path.suffix != TEX:
             return super().write(path)
@@ -177,7 +186,8 @@ class Table(Answer):
     # --- for programs -------------------------------------------------------------------------
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row for each measure, cell and variant, with the ends of intervals."""
+        """Return a row for each measure, cell and variant: its place on the axes, its numbers of
+        runs, its mean and effect with the ends of their intervals, and its verdict."""
         return [
             {key: plain(value) for key, value in cell.point}
             | {"measure": cell.gauge.name}
@@ -187,7 +197,9 @@ class Table(Answer):
         ]
 
     def as_json(self) -> dict[str, object]:
-        """Return the comparisons of the first measure as data, with the value of every run."""
+        """Return the comparisons of the first measure as data, with the value of every run. They
+        are a list under `cells` where the campaign has axes or `by`; else the one comparison's
+        entries stand beside the others."""
         asked, gauge = self.results.campaign, self.results.campaign.gauges[0]
         first = asked.seed or 0
         cells = [self._cell_as_json(it) for it in self.comparisons()]
@@ -204,7 +216,8 @@ class Table(Answer):
         return shared | ({"cells": cells} if asked.axes or asked.by else cells[0])
 
     def _cell_as_json(self, cell: Comparison) -> dict[str, object]:
-        """Return one cell's comparison as plain data for JSON."""
+        """Return one cell's comparison as data: its place on the axes, its seeds, and its
+        variants."""
         lines = [self._line_as_json(cell, line) for line in cell.lines]
         place = {"at": dict(cell.point)} if cell.point else {}
         blocks = {"blocks": len(cell.paired), "speaks_for": cell.speaks} if cell.speaks else {}
@@ -212,7 +225,8 @@ class Table(Answer):
         return {**place, **blocks, "paired": paired, "variants": lines}
 
     def _line_as_json(self, cell: Comparison, line: Line) -> dict[str, object]:
-        """Return a variant's figures in a cell as plain data for JSON."""
+        """Return a variant's figures in a cell as data: its settings, mean, effect and verdict, and
+        each run."""
         case = next(it for it in self.results.plan if it.variant == line.variant)
         settings = self.results.campaign.variants[line.variant]
         runs = [{"seed": it.seed, "end": it.status.value, "value": it.value} for it in line.runs]
@@ -233,11 +247,12 @@ class Table(Answer):
     # --- pictures -----------------------------------------------------------------------------
 
     def plot(self, path: str | Path | None = None) -> Picture | Path:
-        """Draw the picture of the campaign's file to `path`, or return it for a notebook to show.
+        """Draw the picture that the campaign's file describes to `path`, and return `path`. Where
+        `path` is None, return the picture for a notebook to show.
 
-        If the file has no picture, draw the distribution of the first measure over runs, or blocks,
-        for each variant. Raises InputError where matplotlib is missing, and where there is nothing
-        to draw.
+        If the file describes no picture, draw the distribution of the first measure over runs, or
+        over blocks of their time, for each variant. Raises InputError where matplotlib is missing,
+        and where there is nothing to draw.
         """
         if path is None:
             with TemporaryDirectory(prefix="holdfast-") as folder:
@@ -250,7 +265,8 @@ class Table(Answer):
 
 
 def _row(cell: Comparison, line: Line) -> dict[str, Any]:
-    """Return a variant's figures in a cell as a row of the frame."""
+    """Return a variant's figures in a cell as a row of the frame: a mapping from columns to values,
+    without its place on the axes and its measure."""
     row: dict[str, Any] = {
         "variant": line.variant,
         "runs": len(line.runs),
@@ -266,8 +282,8 @@ def _row(cell: Comparison, line: Line) -> dict[str, Any]:
 
 
 def _notes(results: Results, cells: Sequence[Comparison], many: int) -> Iterator[str]:
-    """Yield notes that explain the comparisons of a campaign's first measure; the table makes
-    `many` in all."""
+    """Yield the notes that explain the comparisons `cells` of a campaign's first measure. `many` is
+    the number of comparisons in the whole table by which the level is corrected."""
     yield from _lacking(cells, results.campaign.measures[0])
     yield from _of_blocks(cells, results.campaign.measures[0])
     pairs = {"block" if it.speaks else "seed" for it in cells if any(_.tested for _ in it.lines)}
@@ -284,8 +300,8 @@ def _notes(results: Results, cells: Sequence[Comparison], many: int) -> Iterator
 
 
 def _of_blocks(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
-    """Yield notes on the evidence behind intervals over blocks, and on why some intervals are
-    missing."""
+    """Yield notes on the evidence behind intervals over blocks of time, and on why some intervals
+    are missing. `measure` is the compared measure's name."""
     over = [cell for cell in cells if cell.speaks]
     yield from dict.fromkeys(cell.speaks for cell in over)
     lines = [line for cell in over for line in cell.lines]
@@ -311,8 +327,11 @@ def _of_blocks(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
 
 
 def _levels(asked: Campaign, many: int, pairs: str) -> Iterator[str]:
-    """Yield notes on the confidence level at which the intervals of `many` comparisons hold;
-    `pairs` says by what the variants' runs are paired."""
+    """Yield notes on the confidence level at which the intervals of `many` comparisons hold, and on
+    the looks at them that `precision` takes.
+
+    `pairs` says by what the variants' runs are paired: seed, block or both.
+    """
     if many:
         none = "1" if asked.effect == "ratio" else "0"
         yield (
@@ -328,7 +347,7 @@ def _levels(asked: Campaign, many: int, pairs: str) -> Iterator[str]:
 
 
 def _lacking(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
-    """Yield notes on why figures, intervals and verdicts are missing."""
+    """Yield notes on why figures, intervals and verdicts of the compared measure are missing."""
     lines = [line for cell in cells for line in cell.lines]
     out: dict[str, Counter[RunStatus]] = {}
     for line in lines:
@@ -363,6 +382,7 @@ def _lacking(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
 
 
 def _left_out(ends: Counter[RunStatus], measure: str) -> str:
-    """Return how many runs are left out for which reason, as text."""
+    """Return, as text, how many runs are left out for which reason, from numbers by status; a run
+    that completed lacks the measure."""
     without = {RunStatus.COMPLETED: f"without a {measure}"}
     return ", ".join(f"{n} {without.get(it, it.value)}" for it, n in ends.items())

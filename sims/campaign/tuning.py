@@ -56,7 +56,7 @@ class Bound:
 
     @classmethod
     def of(cls, word: str) -> Bound:
-        """Return the bound that a text such as `goodput>=0.95` states.
+        """Return the bound that a text such as `goodput>=0.95` or `makespan<=2d` states.
 
         Raises InputError for another word.
         """
@@ -78,8 +78,8 @@ class Bound:
 
 @define(repr=False)
 class Tuned(Answer):
-    """The answer to a search for the best settings: the best point, what is as good, and all that
-    was tried. A notebook shows it, `print` prints it."""
+    """The answer to a search for the best settings: the best point, the points that are as good,
+    and all that were tried. A notebook shows it, `print` prints it."""
 
     file: str
     changes: Mapping[str, Any]
@@ -131,8 +131,8 @@ class Tuned(Answer):
         return f"{', '.join(clauses)}; {', '.join(values)}; {counted(len(self.fresh), 'run')}."
 
     def _clause(self, it: Dimension, best: Any, good: Sequence[Any], open_: Sequence[Any]) -> str:
-        """Return a clause on one key: its best value, the values that are as good, and those that
-        may be."""
+        """Return a clause on one key: its `best` value, the values `good` that are as good, and the
+        values `open_` that are or may be as good, each given as `Search.region` returns them."""
         sure, perhaps = it.others(good, best), it.others(open_, best)
         within = f"as good within {amount_of(100 * self.search.tolerance)} %"
         clauses = [f"{within}: {sure}"] if sure else []
@@ -149,7 +149,9 @@ class Tuned(Answer):
 
     @property
     def notes(self) -> list[str]:
-        """The sentence, what was assumed, what is not known, and the command of the answer."""
+        """Sentences below the table: the answer, what the scenario assumes, how many points are not
+        told apart from the best, how much was run, and the command that runs the best point
+        alone."""
         states = [it.state for it in self.search.trials.values()]
         unknown = states.count(State.OPEN)
         said = [self.sentence, f"Assumed: {assumptions(self.scenario)}."]
@@ -164,7 +166,8 @@ class Tuned(Answer):
     # --- as a table ---------------------------------------------------------------------------
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row for each point, the best first: its settings, mean, runs and state."""
+        """Return a row for each point that was tried: its settings, mean, number of runs and state.
+        They are sorted by state, BEST first, and then by mean, the better first."""
         search, order = self.search, list(State)
         return [
             dict(settings_at(search.dimensions, it.point))
@@ -176,14 +179,14 @@ class Tuned(Answer):
         ]
 
     def plot(self, path: str | Path) -> Path:
-        """Draw what was tried, and return the picture's path.
+        """Draw the points that were tried, and return the picture's path.
 
         Raises InputError where matplotlib is missing.
         """
         return draw_tuning(self.search, Path(path), self.sentence, self._measured)
 
     def grid(self) -> Any:
-        """Return the table of the points as people read it."""
+        """Return the table for people, which has the best SHOWN points of `rows`."""
         keys = [it.key for it in self.search.dimensions]
         title = f"{Path(self.file).stem}: {self._measured}"
         rows = [
@@ -196,7 +199,8 @@ class Tuned(Answer):
         return grid([*keys, "verdict"], [f"mean {self.measure.value}", "runs"], rows, title)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the answer as data."""
+        """Return the answer as data: the best settings with their mean on fresh seeds, the regions
+        that are or may be as good, and every point that was tried."""
         mean = self.estimate
         return {
             "best": dict(self.settings),
@@ -256,7 +260,12 @@ def tune(
     with opened(workers) as ready:
 
         def run(points: Sequence[Point], asked: Campaign, others: int) -> Results:
-            """Run a campaign at these points, beside which there are the runs of other points."""
+            """Run the campaign `asked` with a variant for each of these points, and return its
+            results.
+
+            `others` is the number of runs of other points, which count as done where progress is
+            shown.
+            """
             variants = named([settings_at(over, it) for it in points])
             asked = asked.model_copy(update={"variants": variants})
             try:
@@ -293,7 +302,8 @@ def tune(
 
 
 def _check(over: Sequence[Dimension], each: int) -> None:
-    """Raise InputError where there is nothing to search."""
+    """Raise InputError where there is nothing to search: no dimension, a key twice, the key `seed`,
+    or fewer than FIRST runs of a point (`each`)."""
     if not over:
         raise InputError(COMMAND_LINE, "--over", "nothing is varied", FORMS)
     names = [it.key for it in over]
@@ -307,8 +317,8 @@ def _check(over: Sequence[Dimension], each: int) -> None:
 
 
 def _values(found: Results, bounds: Sequence[Bound]) -> list[list[Value]]:
-    """Return, for each variant, the values of each run: the measure first, and then those that have
-    bounds."""
+    """Return, for each variant, a tuple for each run: the value of the measure first, and then of
+    those that have bounds."""
     campaign = found.campaign
     gauges = [campaign.gauges[0], *(campaign.gauge(it.measure.value) for it in bounds)]
     rows: dict[str, list[Value]] = {name: [] for name in campaign.variants}
@@ -319,13 +329,17 @@ def _values(found: Results, bounds: Sequence[Bound]) -> list[list[Value]]:
 
 
 def _means(values: Sequence[Value]) -> list[float]:
-    """Return the means of the measures that have bounds."""
+    """Return the means, over a point's runs, of the measures that have bounds, in the order of the
+    bounds."""
     return [estimate(values, k, LEVEL).mean for k in range(1, len(values[0]))]
 
 
 def _nothing_fits(search: Search, measure: Measure, bounds: Sequence[Bound]) -> InputError:
-    """Return the error of a search in which no point keeps to the bounds; it names the point that
-    comes nearest."""
+    """Return the error of a search in which no point keeps to the bounds.
+
+    The message names the point that breaks the fewest bounds, and among these by the least. Where
+    runs have no value of the measure, or none of a bound's, it says that instead.
+    """
     known = [it for it in search.trials.values() if not isnan(it.mean)]
     if not known:
         points = counted(len(search.trials), "point")
@@ -360,8 +374,11 @@ OPTION = re.compile(r"--([a-z-]+)")
 
 
 def searched(asked: Campaign, workers: Workers, store: Path, watch: Watch) -> Tuned:
-    """Search as the `[tune]` of a campaign file says. Raises InputError where nothing can be
-    searched, naming the file and its keys."""
+    """Search as the `[tune]` section of the campaign `asked` says, with results kept in the folder
+    `store`.
+
+    Raises InputError where nothing can be searched, naming the file and its keys.
+    """
     section = asked.tune
     assert section is not None
     try:
@@ -383,14 +400,19 @@ def searched(asked: Campaign, workers: Workers, store: Path, watch: Watch) -> Tu
 
 
 def _key(option: re.Match[str]) -> str:
-    """Return the key of a campaign file that stands for an option of `holdfast tune`."""
+    """Return the key of a campaign file that stands for an option of `holdfast tune`, found by the
+    pattern OPTION: `tune.over` for `--over`, `seed` for `--seed`."""
     name = option[1].replace("-", "_")
     return f"tune.{name}" if name in TuneSection.model_fields else name
 
 
 def direction(minimise: str | Measure | None, maximise: str | Measure | None) -> Measure:
-    """Return the one measure that is to be made best. Raises InputError for none, for two, and
-    where the direction is the wrong one."""
+    """Return the one measure that is to be made best: `minimise` or `maximise`, the other of which
+    is None.
+
+    Raises InputError for none, for two, for an unknown one, and where the other direction is the
+    better one.
+    """
     named = minimise if minimise is not None else maximise
     if named is None or (minimise is not None and maximise is not None):
         problem = "one measure has to be made best"

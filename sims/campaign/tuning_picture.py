@@ -23,10 +23,12 @@ UNITS = (DAY, "d"), (HOUR, "h"), (60.0, "min"), (1.0, "s")
 
 
 def draw_tuning(search: Search, path: Path, title: str, what: str) -> Path:
-    """Draw the points of a search, and return `path`.
+    """Draw the points of a search to `path`, and return `path`: curves over one range, a map over
+    the first two ranges, or the spread of runs for words alone.
 
-    `what` names the measure with its unit. Raises InputError where no point has a value, and where
-    matplotlib is missing.
+    There is a curve or a panel for each combination of the other keys' values. `what` names the
+    measure with its unit. Raises InputError where no point has a value, and where matplotlib is
+    missing.
     """
     dimensions = search.dimensions
     known = [it for it in search.trials.values() if not isnan(it.mean)]
@@ -80,7 +82,8 @@ def draw_tuning(search: Search, path: Path, title: str, what: str) -> Path:
 
 
 def _ticks(it: Dimension, size: float, values: set[float]) -> dict[float, str]:
-    """Map each place on an axis to its label, which is empty where it would meet another."""
+    """Map each place on an axis, a value over the unit's `size`, to its label. The label is empty
+    where it would be closer than APART of the axis to the one before."""
     labels, last = dict[float, str](), -APART
     for value in sorted(values):
         shown = it.part(value) - last >= APART
@@ -90,7 +93,11 @@ def _ticks(it: Dimension, size: float, values: set[float]) -> dict[float, str]:
 
 
 def _scale(it: Dimension) -> tuple[float, str]:
-    """Return the size of an axis' unit, and the axis' name with the unit if it has one."""
+    """Return the size of an axis' unit, in seconds (1 for a key without times), and the axis' name
+    with the unit if it has one.
+
+    Of a key of times it is the largest unit that the range's high end holds twice.
+    """
     if not it.timed:
         return 1.0, axis_words(it.key, "")
     size, unit = next(((size, unit) for size, unit in UNITS if it.high >= 2 * size), UNITS[-1])

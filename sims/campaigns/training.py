@@ -18,8 +18,15 @@ def job(
     place: str,
     spares: int,
 ) -> dict[str, Any]:
-    """Return the table of a scenario file; the arguments are the settings that training.toml
-    varies, other settings are set as keys of the table."""
+    """Return the table of a scenario file with one rigid job on `nodes` nodes, beside which there
+    are `spares` more; training.toml varies the arguments, and sets other keys of the table.
+
+    `checkpoint` is the job's state in GB, `storage` the bandwidth to shared storage and `link` that
+    from a node to its buddy, in GB/s. `work` is the job's time without failures, `interval` the
+    period of its checkpoints and `archive` that of the checkpoints on storage under buddies, as
+    texts with a unit. `price` is a node's for an hour, and `place` says where checkpoints are
+    saved: a key of `places`.
+    """
     to_storage, to_buddy = checkpoint / storage, checkpoint / nodes / link
     images = {"kind": "images", "cost": to_storage}
     buddies = {"kind": "buddies", "cost": to_buddy, "replace_after": 0}

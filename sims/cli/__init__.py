@@ -6,7 +6,8 @@ from sims.signals import heard
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code."""
+    """Run the command that `words`, by default the process's own arguments, name; return its exit
+    code."""
     with heard():
         from sims.cli.commands import run_command
 

@@ -101,10 +101,13 @@ def working(
     *,
     bound: bool = False,
 ) -> Iterator[tuple[Workers, Watch]]:
-    """Yield workers for the runs of a file, and a function that shows their progress.
+    """Yield workers for the runs of `file`, and a function that shows under `title` how many of
+    these are done.
 
-    Ctrl-C and SIGTERM within tell whether finished runs are in `store`, from which the same command
-    goes on; `bound`: what is asked for is a bound.
+    The workers are those of the Dask cluster at `scheduler`, which may be without a worker for
+    `patience` seconds, or else `processes` processes on this machine (default: one per core).
+    Errors name `file`. An interrupt by Ctrl-C or SIGTERM says whether finished runs are in `store`,
+    from which the same command goes on. With `bound`, the number of runs asked for is only a bound.
     """
     workers = cluster(scheduler, patience) if scheduler else local(processes)
     try:
@@ -192,8 +195,8 @@ def run(
 
 
 def _raised(results: Results, label: str) -> Iterator[str]:
-    """Yield two lines for each run that raised an error: the error, and the command that reproduces
-    it."""
+    """Yield two lines for each run that raised an error: the error after `label`, and the command
+    that reproduces it."""
     for (case, replication), result in results.raised():
         yield f"{label} {case}, seed {result.seed}: {result.error}"
         yield f"{'':{len(label)}} {case.reproducing(replication)}"
@@ -254,7 +257,8 @@ def table(
 def _finished(
     file: Path, results: Path | None, size: str | None, replications: int | None, load: bool
 ) -> Iterator[tuple[Results, Path]]:
-    """Yield the results that are finished and their folder. Raises InputError if there are none."""
+    """Yield the finished results of the campaign in `file`, and the folder in which they are.
+    Raises InputError if there are none."""
     with _opened(file, results, size, replications, load) as (asked, store):
         found = Results.of(asked, store=store)
         if not found.found:

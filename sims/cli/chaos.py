@@ -66,7 +66,8 @@ class Injection(enum.Enum):
 
 @frozen
 class InjectedRun:
-    """One run of the scenario with one injected failure."""
+    """One run of the scenario with one injected failure: `worker` goes DOWN or is reclaimed at
+    `time` for `length` time units. At the time `limit` the run counts as one that never ends."""
 
     scenario: Scenario
     folder: Path
@@ -77,7 +78,8 @@ class InjectedRun:
     limit: float
 
     def _changed(self) -> dict[str, Any]:
-        """Return the keys of the scenario that the injected failure sets, with their values."""
+        """Return the one key of the scenario that the injected failure sets, `reclaims` or
+        `faults`, with its new value."""
         if self.injection is Injection.RECLAIM:
             span = (self.time, self.time + self.length, self.worker)
             return {"reclaims": (*self.scenario.reclaims, span)}
@@ -92,7 +94,7 @@ class InjectedRun:
         return self.scenario.model_copy(update=self._changed())
 
     def settings(self) -> list[str]:
-        """Return the settings of `holdfast run --set` that inject the failure."""
+        """Return the settings KEY=VALUE by which `holdfast run --set` injects the failure."""
         changed = self._changed()
         if "reclaims" in changed:
             return [f"reclaims={[list(span) for span in changed['reclaims']]}"]
@@ -117,7 +119,8 @@ class TrialOutcome:
 
 
 def undisturbed(scenario: Scenario, folder: Path) -> TrialOutcome:
-    """Run the scenario once without injected failures. Raises what `world.run` raises."""
+    """Run the scenario once without injected failures, with its files in `folder`, and return the
+    outcome with the moments at which failures can be injected. Raises what `world.run` raises."""
     records: list[Record] = []
     ending = run(scenario, [records.append], folder)
     instants = moments(records, scenario.times is Unit.SLOT)
@@ -125,9 +128,10 @@ def undisturbed(scenario: Scenario, folder: Path) -> TrialOutcome:
 
 
 def moments(records: Sequence[Record], whole: bool) -> tuple[float, ...]:
-    """Return the times of events before the end, and the middle between every two neighbours.
+    """Return the times of the events before the last one's, and the middle between every two
+    neighbouring times, in order.
 
-    `whole` keeps only whole numbers.
+    `whole` keeps only whole numbers, for scenarios in slots.
     """
     times = sorted({record.t for record in records})
     found = [times[0]]
@@ -142,8 +146,12 @@ def moments(records: Sequence[Record], whole: bool) -> tuple[float, ...]:
 def trials(
     scenario: Scenario, folder: Path, baseline: TrialOutcome, length: float, most: int
 ) -> list[InjectedRun]:
-    """Return a run for every (injected failure, worker, moment); if there are more than `most`, as
-    many drawn at random."""
+    """Return a run for each kind of failure, worker and moment of the baseline run; if there are
+    more than `most`, as many drawn at random by the scenario's seed.
+
+    Each failure lasts `length`. No worker is killed where the scenario's faults cannot list one
+    more fault.
+    """
     limit = ENDLESS_FACTOR * (baseline.makespan + length)
     found = [
         InjectedRun(scenario, folder, injection, worker, time, length, limit)
@@ -159,14 +167,16 @@ def trials(
 
 
 def _takes_more(faults: AnyFaults) -> bool:
-    """Return whether the scenario's faults can list one more fault of a worker beside their own."""
+    """Return whether one more fault of a worker can be listed in the scenario: it has no faults, or
+    faults that strike workers one by one and are listed, exponential or Weibull."""
     listing = NoFaults | ExponentialFaults | Weibull | ListedFaults
     return isinstance(faults, listing) and faults.of is Struck.WORKERS
 
 
 def usual_length(scenario: Scenario, baseline: TrialOutcome) -> float:
-    """Return how long a failed worker stays away by default: the mean downtime, or a tenth of the
-    run."""
+    """Return how long a failed worker stays away by default: the mean downtime of the scenario's
+    faults or, if it is 0 or there are no faults, a tenth of the baseline's makespan, in slots a
+    whole number from 1."""
     if not isinstance(scenario.faults, NoFaults) and scenario.faults.mean_downtime:
         return scenario.faults.mean_downtime
     tenth = baseline.makespan / 10
@@ -174,7 +184,9 @@ def usual_length(scenario: Scenario, baseline: TrialOutcome) -> float:
 
 
 def attempt(trial: InjectedRun) -> TrialOutcome:
-    """Run one trial and judge its outcome."""
+    """Run the scenario with its injected failure, and return the outcome. Its problems are the laws
+    that the audit finds broken, and the fact that the run has not completed at its limit or can
+    never end."""
     records: list[Record] = []
     scenario = trial.injected()
     try:

@@ -42,7 +42,8 @@ class Commands(TyperGroup):
     imports of others."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """Return the command as Typer does, but loaded."""
+        """Return the name of the command that `args` begin with, the command itself, imported only
+        now, and the other arguments, as Typer asks of a group."""
         name, unloaded, rest = super().resolve_command(ctx, args)
         loaded = unloaded and load(name or "")
         hear()
@@ -93,8 +94,8 @@ def _command_line() -> Any:
 
 
 def run_command(words: Sequence[str] | None) -> int:
-    """Run the command that these words, or the process's own arguments, name; return its exit
-    code."""
+    """Run the command that these words name, or the process's own arguments where `words` is None;
+    return its exit code."""
     warnings.formatwarning = _as_line
     # Looking for plug-ins of pydantic's reads what all installed packages say of themselves.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
@@ -153,7 +154,12 @@ class ProgressReporter(ABC):
         return time.monotonic() - self._began
 
     def _watch(self) -> None:
-        """Print a line every so often, less often while nothing changes; runs in the thread."""
+        """Print the progress as a line on stderr now and then, until the reporter ends; runs in the
+        thread.
+
+        Two lines are EVERY seconds apart at least, and GROWTH of the time so far, or STUCK of it
+        while nothing changes.
+        """
         wait, before = EVERY, ""
         while not self._over.wait(wait):
             line = self.line()
@@ -176,7 +182,7 @@ def tell(seconds: float, line: str) -> None:
 
 
 class SilenceWatch(ProgressReporter):
-    """Reports that a command which prints nothing itself is still running."""
+    """Reports on stderr that a command is still running, if it has printed nothing for long."""
 
     def __init__(self, command: str) -> None:
         super().__init__()
@@ -203,8 +209,8 @@ class SilenceWatch(ProgressReporter):
 
 
 class Output:
-    """A stream that reports each write, and whose errors are InputErrors, except BrokenPipeError,
-    which stays.
+    """A stream that calls `note_output` before each write, and whose errors are InputErrors with
+    its name, except BrokenPipeError, which stays.
 
     After an error all further output is discarded.
     """
@@ -219,14 +225,16 @@ class Output:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        """Write the text to the stream. Raises InputError, BrokenPipeError."""
+        """Write the text to the stream and return its length. Raises InputError where it cannot be
+        written, and BrokenPipeError where the reader is gone."""
         if text == "":  # with which Typer asks what kind of stream this is
             return 0
         self._note_output()
         return self._done(lambda: self._stream.write(text))
 
     def flush(self) -> None:
-        """Flush the stream. Raises InputError, BrokenPipeError."""
+        """Flush the stream. Raises InputError where it cannot be written, and BrokenPipeError where
+        the reader is gone."""
         self._done(self._stream.flush)
 
     def _done(self, step: Callable[[], T]) -> T:
@@ -243,9 +251,11 @@ class Output:
 
 @contextmanager
 def printing(words: Sequence[str]) -> Iterator[None]:
-    """Replace stdout and stderr by `Output`s, and report a command that prints nothing for long.
+    """Replace stdout and stderr by `Output`s, and report that the command `words` is still running
+    where it prints nothing for long.
 
-    At the end, stdout is flushed.
+    At the end, stdout is flushed. Where the parent process has closed stdout or stderr, nothing is
+    replaced.
     """
     if sys.stderr is None or sys.stdout is None:  # closed by the parent process
         yield

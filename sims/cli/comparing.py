@@ -61,7 +61,8 @@ Output = Annotated[
 
 
 def _tell(answer: Answer, as_json: bool, output: Path | None) -> None:
-    """Print an answer, and write it to a picture or a table if asked."""
+    """Print an answer as JSON or as a table with notes, and write it to `output`, a picture or a
+    table as its suffix says, if that is given."""
     if as_json:
         print(json.dumps(answer.as_json(), default=str))
     else:

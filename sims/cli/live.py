@@ -127,8 +127,8 @@ def live(
 
 
 def _kill(scenario: Scenario, advance: Advance, most: int, folder: Path, open_to_all: bool) -> int:
-    """Kill processes of live runs at random until `most` have died, print a line on each run, and
-    return the exit code."""
+    """Kill processes of live runs at random until `most` have died in all, and print a line on each
+    run. Return exit code 0, or FAILED where a run was wrong."""
     from sims.live.monkey import Monkey
 
     where = unlinked(MONKEY / scenario.name, "no link to")
@@ -243,8 +243,12 @@ def reality(
 def variants_of(
     file: Path, scenario: Scenario, names: list[str], changes: list[str]
 ) -> dict[str, Scenario]:
-    """Return the scenario under each of the policies `names`, by name; under its own if there are
-    none. Raises InputError where a policy cannot decide for it, or a name comes twice."""
+    """Map the name of each policy in `names` to the scenario of `file` under that policy; if there
+    are none, map the scenario's own policy to `scenario`.
+
+    `changes` are settings KEY=VALUE. Raises InputError where a policy cannot decide for the
+    scenario, or a name comes twice.
+    """
     if not names:
         return {scenario.policy_name: scenario}
     found = {it: load(file, [*changes, f'policy.name="{it}"'], scenario.seed) for it in names}
@@ -274,7 +278,8 @@ SIGNS = {
 
 
 class ShowLive(ShowProgress):
-    """Shows the progress of a run on a terminal, and below it every worker and the waiting jobs.
+    """Shows the progress of a run on a terminal, and below it the state of every worker and the
+    waiting jobs.
 
     A picture is computed from the run's history only when it is drawn: events are many, pictures
     few.
@@ -299,12 +304,12 @@ class ShowLive(ShowProgress):
         return Group(super().picture(), *self._rows(), self._queue())
 
     def waiting(self) -> list[str]:
-        """Return the jobs that hold no workers, in the order of their submission."""
+        """Return the names of the jobs that wait for workers, in the order of the queue."""
         with self._lock:
             return [job.name for job in self._history.queue]
 
     def states(self) -> list[str]:
-        """Return the state of every worker: busy, idle, reclaimed or down."""
+        """Return the state of every worker, by its number: busy, idle, reclaimed or down."""
         states = ["idle"] * self._history.processors
         with self._lock:
             for run in self._history.runs.values():

@@ -33,10 +33,11 @@ UNFIT = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, As
 
 @contextmanager
 def reading(path: Path) -> Iterator[LogFile]:
-    """Open the log at `path` for reading within a `with` block; say on stderr afterwards if it ends
-    early.
+    """Open the log at `path` for reading within a `with` block; afterwards, say on stderr if the
+    log ends before its run did.
 
-    Raises InputError, naming the line, where the block cannot go on with it.
+    Raises InputError, naming the line, where an event contradicts earlier ones, so that the block
+    cannot go on.
     """
     log = LogFile(path)
     try:
@@ -55,14 +56,14 @@ def _why(error: Exception) -> str:
 
 
 def note_if_early(log: LogFile) -> None:
-    """Say on stderr if the log ends before its run did."""
+    """Say on stderr if the log ends before its run did, and which event is its last."""
     if log.cut or not log.ended:
         how = "the last line is cut" if log.cut else "the log stops early"
         note(f"{log.path}: {how}; read up to event {log.read - 1}")
 
 
 def unit_of(log: Path) -> str:
-    """Return the unit of the times in this log."""
+    """Return the unit of the times in the log at this path, such as `s` or `slot`."""
     from sims.trace.read import clock_of
 
     return clock_of(log).unit
@@ -256,7 +257,8 @@ def _classes(report: Report, by: str | None) -> Classes:
 
 
 def account_table(accounts: Mapping[str, Account]) -> Iterator[str]:
-    """Yield one line per account, with one column per use that any of them has."""
+    """Yield the lines of a table: a head, and for each account, by its name, the processor-time of
+    each use. Uses that no account has are left out."""
     uses = [use for use in Use if any(account[use] for account in accounts.values())]
     heads = ["", *(use.value for use in uses)]
     rows = (
@@ -267,8 +269,8 @@ def account_table(accounts: Mapping[str, Account]) -> Iterator[str]:
 
 
 def _class_table(classes: Classes) -> Iterator[str]:
-    """Yield one line per class of jobs: how long they waited, and how much that slowed them
-    down."""
+    """Yield the lines of a table: two heads, and for each class of jobs their number and the
+    statistics of their waits and of their bounded slowdowns."""
     measures, blank = ("wait", "bounded_slowdown"), [""] * (len(STATISTICS) - 1)
     above = ["", "", f"{'wait':<12}", *blank, "bounded slowdown", *blank]
     heads = ["", "jobs", *STATISTICS, *STATISTICS]
@@ -281,7 +283,8 @@ def _class_table(classes: Classes) -> Iterator[str]:
 
 
 def _aligned(rows: Iterable[Sequence[str]], widths: Sequence[int]) -> Iterator[str]:
-    """Yield the rows with names on the left and, right of them, columns of these widths."""
+    """Yield each row as a line: its first text, a name, on the left, and its other cells
+    right-aligned in columns of these widths."""
     shown = [(visible(name), cells) for name, *cells in rows]
     width = max(16, *(len(name) for name, _ in shown))
     for name, cells in shown:

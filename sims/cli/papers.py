@@ -53,9 +53,9 @@ def _cpu_time(seconds: float | None) -> str:
 
 
 def _named(name: str) -> Item:
-    """Return the table or figure of that name. Raises InputError.
+    """Return the table or figure of that name. If the name is an old one, say so on stderr.
 
-    Says so on stderr if the name is an old one.
+    Raises InputError for an unknown name.
     """
     one = item_named(current(name))
     if one.name != name:

@@ -29,7 +29,8 @@ REFRESH = 0.5
 
 
 def time_words(seconds: float) -> str:
-    """Return a wall time in the unit in which people say it."""
+    """Return a wall time in whole hours from 2 h on, in whole minutes from 2 min on, and else in
+    seconds."""
     hours, minutes = seconds / 3600, seconds / 60
     if hours >= 2:
         return f"{hours:,.0f} h"
@@ -41,7 +42,7 @@ class TerminalReporter(ProgressReporter):
 
     @abstractmethod
     def picture(self) -> RenderableType:
-        """Return the present progress as the terminal shows it."""
+        """Return the present progress as an object that rich draws on the terminal."""
 
     def _watch(self) -> None:
         if sys.stderr is None or not sys.stderr.isatty():
@@ -61,7 +62,8 @@ class TerminalReporter(ProgressReporter):
 
 
 class ShowProgress(TerminalReporter):
-    """Sink and context manager that shows on stderr how far a run is.
+    """Sink and context manager that shows on stderr how far a run is. The sink receives the run's
+    events, and counts jobs and iterations.
 
     A thread reads the progress, as a policy may compute for minutes without an event.
     """
@@ -70,7 +72,8 @@ class ShowProgress(TerminalReporter):
     wants: frozenset[type] = frozenset((JobCompleted, JobKilled, IterationCompleted))
 
     def __init__(self, title: str, unit: str, end: float) -> None:
-        """Prepare for a run that ends at the virtual time `end` at the latest."""
+        """Prepare for a run named `title` that ends at the virtual time `end` at the latest, in
+        `unit`; inf means that no such time is known."""
         super().__init__()
         self._title, self._unit, self._end = title, unit, end
         self._jobs: int | None = None
@@ -92,7 +95,8 @@ class ShowProgress(TerminalReporter):
 
     @property
     def part(self) -> float:
-        """Fraction of the run that is over, from 0 to 1, as far as its end is known."""
+        """Fraction of the run that is over, from 0 to 1: the larger one of the fraction of its jobs
+        that are done and, if its latest end is known, that of its time."""
         parts = [self._done / self._jobs] if self._jobs else [0.0]
         if isfinite(self._end) and self._end > 0:
             parts.append(self._now() / self._end)
@@ -111,7 +115,8 @@ class ShowProgress(TerminalReporter):
         return ", ".join(clauses if left is None else [*clauses, f"about {left} left"])
 
     def _left(self) -> str | None:
-        """Return the wall time left at this pace, or None while there is no pace."""
+        """Return, as text, the wall time left if the rest goes on at the pace so far, or None while
+        nothing is over."""
         return time_words(self.taken * (1 - self.part) / self.part) if self.part > 0 else None
 
     def picture(self) -> RenderableType:
@@ -127,9 +132,9 @@ class ShowProgress(TerminalReporter):
 
 
 class Count(TerminalReporter):
-    """Reports the number of finished tasks: call it with those done and those asked for.
+    """Reports the number of finished tasks: call it with the numbers of tasks done and asked for.
 
-    `bound`: what is asked for is a bound, and is shown as "at most".
+    With `bound`, the second number is only a bound, and is shown as "at most".
     """
 
     def __init__(self, title: str, bound: bool = False) -> None:
@@ -192,7 +197,8 @@ class Count(TerminalReporter):
 
 
 def tracked(results: Iterable[T], tasks: Collection[object], title: str) -> Iterator[T]:
-    """Yield the results of these tasks as they come, and show the progress."""
+    """Yield the results of these tasks as they come, and meanwhile show how many have come, under
+    `title`."""
     with Count(title) as watch:
         watch(0, len(tasks))
         for done, result in enumerate(results, start=1):

@@ -168,7 +168,7 @@ def _families() -> Iterator[tuple[str, Mapping[str, str]]]:
 
 
 def _documented(objects: Mapping[str, object]) -> dict[str, str]:
-    """Map each name to the first sentence of the object's docstring, without the name."""
+    """Map each name to the first sentence of its object's docstring, without the name before it."""
     texts = {name: " ".join((inspect.getdoc(it) or "").split()) for name, it in objects.items()}
     return {name: text.partition(". ")[0].removeprefix(f"{name}: ") for name, text in texts.items()}
 
@@ -246,7 +246,8 @@ def _print_keys(listed: Sequence[KeyTable]) -> None:
 
 
 def _print_within(inner: Sequence[KeyTable], width: int) -> None:
-    """Print the names of the keys of tables within those that are printed in full."""
+    """Print, for each table within those that are printed in full, its place and the names of its
+    keys."""
     named: dict[str, dict[str, None]] = {}
     for table in inner:
         named.setdefault(table.place, {}).update(dict.fromkeys(key.name for key in table.keys))
@@ -270,7 +271,8 @@ def _cells(key: Key, explained: bool) -> Iterator[str]:
 
 
 def _lines(rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
-    """Return the rows as lines of a table whose columns wrap."""
+    """Return rows of four texts (key, type, default, meaning) as the lines of a table of this
+    width, below a head. Columns wrap, but for the key."""
     from rich.console import Console
     from rich.table import Table as Grid
 

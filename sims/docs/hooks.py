@@ -28,7 +28,8 @@ ROW = 0.16
 
 
 def on_files(files_: Files, config: Any) -> Files:
-    """Add the log's schema, and each picture `figures/NAME.WHAT.svg` that a page shows.
+    """Return `files_` with the log's schema added, and each picture `figures/NAME.WHAT.svg` that a
+    page shows; MkDocs calls this hook with the site's files.
 
     NAME.toml is a code block of that page or an example that ships with Holdfast.
     """
@@ -47,7 +48,8 @@ def on_files(files_: Files, config: Any) -> Files:
 
 
 def on_page_content(html: str, page: Page, config: Any, files: Files) -> str:
-    """Link each paper that the page cites to its entry in the bibliography."""
+    """Return a page's HTML with a link from each paper that it cites to the paper's entry in the
+    bibliography; MkDocs calls this hook for each page."""
     from mkdocs.utils import get_relative_url
 
     place = "bibliography.html"
@@ -55,8 +57,11 @@ def on_page_content(html: str, page: Page, config: Any, files: Files) -> str:
 
 
 def _picture(name: str, what: str, shown: dict[str, str]) -> bytes:
-    """Run the scenario or campaign `name`, and return its picture as SVG; `shown` maps the names of
-    files that are code blocks of the page to their texts."""
+    """Run the scenario or campaign `name`, and return its picture `what` as SVG.
+
+    The scenario is that of `shown`, which maps the names of files that are code blocks of the page
+    to their texts, or else an example.
+    """
     with TemporaryDirectory() as folder:
         path = Path(folder, "picture.svg")
         if what == "campaign":
@@ -110,7 +115,7 @@ class CodeBlock:
 
 
 def blocks(page: str) -> Iterator[CodeBlock]:
-    """Yield the blocks of code of a page, in order."""
+    """Yield the blocks of code of a page, given as Markdown, in order."""
     for found in FENCE.finditer(page):
         text = re.sub(f"^{found['indent']}", "", found["text"], flags=re.MULTILINE)
         yield CodeBlock(found["language"], whole(text), found["reason"])
@@ -121,12 +126,12 @@ def _included(found: re.Match[str]) -> str:
 
 
 def whole(page: str) -> str:
-    """Return the page with the contents of the files that it includes."""
+    """Return the Markdown of a page with each line `--8<-- "FILE"` replaced by that file's text."""
     return SNIPPET.sub(_included, page)
 
 
 def files(page: str) -> dict[str, str]:
-    """Map file names to the texts of all blocks that are to be saved as files."""
+    """Map the name of each file as which a block of the page is to be saved to the block's text."""
     return {block.file: block.text for block in blocks(page) if block.file is not None}
 
 
@@ -139,10 +144,10 @@ def keys() -> list[str]:
 
 
 def linked(html: str, bibliography: str) -> str:
-    """Return the page with a link at the first mention of each paper.
+    """Return a page's HTML with a link at the first mention of each paper's key.
 
-    `bibliography`: address of the bibliography, relative to the page. Code, headings and existing
-    links stay unchanged.
+    `bibliography` is the address of the bibliography, relative to the page. Code, headings and
+    existing links stay unchanged.
     """
     mention = rf"<(a|code|pre|h\d)\b.*?</\1>|<[^>]*>|\b(?P<key>{'|'.join(keys())})\b"
     cited = set[str | None]({None})

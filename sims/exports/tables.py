@@ -91,8 +91,8 @@ the fields of the events that describe the job.
 
 
 def streamed(records: Iterable[Record], history: History, rows: list[Any]) -> Iterator[Any]:
-    """Apply the records to `history` one by one, and yield the rows that its listeners append to
-    `rows` meanwhile."""
+    """Apply the records to `history` one by one, close it, and meanwhile yield the rows that its
+    listeners append to `rows`, which is emptied."""
     for record in records:
         history.apply(record)
         yield from rows
@@ -102,13 +102,14 @@ def streamed(records: Iterable[Record], history: History, rows: list[Any]) -> It
 
 
 def write_events(records: Iterable[Record], path: Path) -> int:
-    """Write a table with one row per event, and return the number of rows. Raises as `write_table`
-    does."""
+    """Write a table with one row per event and the columns EVENTS, as CSV or Parquet, and return
+    the number of rows. Raises as `write_table` does."""
     return write_table(map(_event, records), EVENTS, path)
 
 
 def write_jobs(records: Iterable[Record], path: Path) -> int:
-    """Write a table with one row per job, and return the number of rows.
+    """Write a table with one row per job and the columns JOBS, as CSV or Parquet, and return the
+    number of rows.
 
     Jobs are in the order in which they left the system, then come those that are still in it.
     Raises as `write_table` does.
@@ -133,7 +134,8 @@ class Frame(enum.Enum):
 
 
 def frame(records: Iterable[Record], what: Frame, library: Library | str | None = None) -> Any:
-    """Return a table as a data frame in memory, of pandas only if asked or if polars is missing.
+    """Return the table of events or of jobs as a data frame in memory, of `library`; by default of
+    polars, or of pandas if only that is installed.
 
     Raises InputError where the library is missing.
     """
@@ -165,14 +167,15 @@ floats."""
 
 
 def guarded(table: pl.DataFrame) -> pl.DataFrame:
-    """Return the table with every text changed that a spreadsheet would compute, for a CSV file."""
+    """Return the table with a quotation mark before every text that a spreadsheet would compute as
+    a formula, for a CSV file."""
     polars = polars_or_error()
     return table.with_columns(polars.col(polars.String).str.replace(FORMULA, "'$1"))
 
 
 def write_table(rows: Iterable[Row], columns: dict[str, type], path: Path) -> int:
     """Write `rows` as CSV or Parquet, according to the file's suffix, and return the number of
-    rows.
+    rows. `columns` maps each column, in order, to the type of its cells.
 
     Raises InputError for another suffix, where polars is missing, and where the file cannot be
     written.
@@ -232,7 +235,7 @@ def restore_interrupts() -> None:
 
 
 def _event(record: Record) -> Row:
-    """Return the row of an event."""
+    """Return the row of an event in the table of events, with the columns EVENTS."""
     event = record.event
     values = {name: getattr(event, name) for name in attrs.fields_dict(type(event))}
     # The log leaves out an optional field that is None, and so does this column.
@@ -255,8 +258,8 @@ class _Jobs(Listener):
     """Rows that are not written yet."""
 
     def all_rows(self, records: Iterable[Record]) -> Iterator[Row]:
-        """Apply the records, and yield the rows of all jobs: first of those that are over, then of
-        the others."""
+        """Apply the records, and yield the row of each job with the columns JOBS: first of jobs in
+        the order in which they are over, then of the others."""
         history = History()
         history.listen(self)
         history.on(MeasuresDescribed, self._measure)

@@ -49,7 +49,8 @@ UNKNOWN = -1
 
 
 def write_batsim(records: Iterable[Record], file: TextIO) -> int:
-    """Write one row per run, in order of their ends, and return the number of rows.
+    """Write a log as Batsim's CSV file of jobs, with one row per run in order of their ends, and
+    return the number of rows.
 
     The first run of a job has its name; run n > 0 is `NAME#n`, and its metadata name the job and
     the run before. Times are in the log's unit.
@@ -62,7 +63,7 @@ def write_batsim(records: Iterable[Record], file: TextIO) -> int:
 
 @define(eq=False)
 class _Rows(Listener):
-    """Listener that writes a row for each run once the run is over."""
+    """Listener that writes a row of Batsim's file for each run once the run is over."""
 
     writer: Any
     """Writer of the CSV file."""
@@ -89,12 +90,14 @@ class _Rows(Listener):
 
 
 def run_id(job: str, number: int) -> str:
-    """Return the name of a run: `NAME`, or `NAME#n` for a later run of the job."""
+    """Return the name of run `number` of a job in Batsim's file: `NAME` for its first run, 0, and
+    else `NAME#n`."""
     return f"{job}#{number}" if number else job
 
 
 def _metadata(run: Run) -> str:
-    """Return the metadata of a run as JSON: its job, its number and the run before."""
+    """Return the metadata of a run as JSON: its job, its number and, unless it is the first, the
+    name of the run before."""
     fields: dict[str, object] = {"job": run.job.name, "run": run.number}
     if run.number:
         fields["after"] = run_id(run.job.name, run.number - 1)
@@ -110,13 +113,14 @@ PROCESSORS, JOBS = 1, 2
 
 
 def write_chrome(records: Iterable[Record], file: BinaryIO) -> int:
-    """Write the log as `{"traceEvents": [...]}`, streaming, and return the number of trace events.
+    """Write the log as Chrome's trace events, `{"traceEvents": [...]}`, streaming, and return their
+    number.
 
-    Times are whole microseconds, where a unit of virtual time is a second. Process 1 has a thread
-    for each processor (the first of each interval) with a complete event for each use; uses that
-    share a processor are asynchronous. Process 2 has runs, in as few threads as possible without
-    overlaps, jobs as asynchronous events and the queue as a counter. The arguments of a run name
-    its event and the event that caused it.
+    Times are whole microseconds, where a unit of virtual time is a second. Process 1 has threads
+    for processors: a use is a complete event in the thread of the first one of each of its
+    intervals of processors; uses that share a processor are asynchronous. Process 2 has runs, in as
+    few threads as possible without overlaps, jobs as asynchronous events and the queue as a
+    counter. The arguments of a run name its event and the event that caused it.
     """
     written = 0
     file.write(b'{"displayTimeUnit": "ms", "traceEvents": [')
@@ -142,7 +146,8 @@ class _ChromeTrace(Listener):
     """Identities for pairs of asynchronous events."""
 
     def events(self, records: Iterable[Record]) -> Iterator[Json]:
-        """Yield all trace events of the records."""
+        """Apply the records, and yield all trace events that they give, in the order in which they
+        are known."""
         history = History()
         history.listen(self)
         history.on(ScenarioStarted, self._begin)
@@ -176,7 +181,8 @@ class _ChromeTrace(Listener):
         self._whole(JOBS, lane + 1, "run", name, (run.start, end), arguments)
 
     def _slice(self, used: Slice) -> None:
-        """Add the trace events of a use of processors by a job."""
+        """Add the trace events of a use of processors by a job: one for each interval of its
+        processors."""
         arguments: Json = {
             "job": used.job,
             "run": used.run,
@@ -198,12 +204,13 @@ class _ChromeTrace(Listener):
     # --- written ----------------------------------------------------------------------------------
 
     def _append(self, phase: str, process: int, thread: int, t: float, **rest: object) -> None:
-        """Append a trace event of a phase at virtual time `t`."""
+        """Append a trace event of a phase (a letter of Chrome's format, such as X) at virtual time
+        `t`, with `rest` as further entries."""
         # In whole microseconds: from fractions viewers would make slices that overlap.
         self.waiting.append({"ph": phase, "pid": process, "tid": thread, "ts": _micro(t), **rest})
 
     def _thread(self, process: int, number: int, name: str) -> None:
-        """Give a thread its name and its place in the order, the first time that it is used."""
+        """Give a thread its name and its place in the order, unless that was done before."""
         if (process, number) not in self.threads:
             self.threads.add((process, number))
             self._append("M", process, number, 0, name="thread_name", args={"name": name})
@@ -219,7 +226,8 @@ class _ChromeTrace(Listener):
         span: tuple[float, float],
         arguments: Json,
     ) -> None:
-        """Append a complete event (phase X): a slice that overlaps no other of its thread."""
+        """Append a complete event (phase X) over the time `span`: a slice that overlaps no other of
+        its thread. `cat` is its category."""
         lasted = _micro(span[1]) - _micro(span[0])
         self._append("X", process, thread, span[0], cat=cat, name=name, dur=lasted, args=arguments)
 
@@ -232,8 +240,9 @@ class _ChromeTrace(Listener):
         span: tuple[float, float],
         arguments: Json,
     ) -> None:
-        """Append an asynchronous event as its begin and its end, for a slice that may overlap
-        others."""
+        """Append an asynchronous event over the time `span`, which may overlap others, as its begin
+        and its end. `cat` is its category; `identity` is the same in both, and in no other event of
+        the category."""
         for phase, t, args in (("b", span[0], arguments), ("e", span[1], {})):
             self._append(phase, process, 0, t, cat=cat, name=name, id=identity, args=args)
 

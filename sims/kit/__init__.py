@@ -15,8 +15,8 @@ from numpy.random import Generator
 
 
 class Point(enum.Enum):
-    """The decision points: the kinds of questions that a policy can answer; `sims/docs/starters`
-    has a file named after each."""
+    """The decision points, that is, the kinds of questions that a policy can answer.
+    `sims/docs/starters` has a file named after each."""
 
     STRATEGY = "strategy"
     """The jobs of a queue that start now."""
@@ -55,8 +55,8 @@ class AskedCase:
     leads on."""
 
     def make(self) -> tuple[Any, ...]:
-        """Return fresh arguments for one call of the policy; they are equal at each call, so that
-        changes made by the policy can be noticed."""
+        """Return a fresh copy of the arguments for one call of the policy. They are equal at each
+        call, so that changes made by the policy can be noticed."""
         return deepcopy(self.arguments)
 
     def __repr__(self) -> str:

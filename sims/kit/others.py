@@ -38,13 +38,15 @@ class DrawnRunning:
     lacking: list[int]
 
     def missing(self) -> Sequence[int]:
-        """Return the slots of communication that each member still needs."""
+        """Return the slots of communication that each member still needs, in the order of the
+        configuration's members."""
         return self.lacking
 
 
 @define
 class EnrolmentMoment:
-    """A random situation in which workers are enrolled; satisfies
+    """A random situation in which a policy chooses (enrols) the volatile workers for an iteration
+    of a job, with the number of tasks of each; satisfies
     policies.interface.enrolment.EnrolmentView."""
 
     enrolment: Enrolment
@@ -57,15 +59,20 @@ class EnrolmentMoment:
     """Maps a worker to the slots of data that it holds."""
 
     def missing(self, worker: int, tasks: int) -> float:
-        """Return the slots of communication that `worker` would need for so many tasks."""
+        """Return the slots of communication that `worker` would need for so many tasks: for the
+        program, unless it holds that already, and for the data that it lacks."""
         program = 0 if self.programmed >> worker & 1 else self.enrolment.program
         return program + max(0, tasks * self.enrolment.data - self.held.get(worker, 0))
 
 
 @st.composite
 def enrolments(draw: st.DrawFn) -> AskedCase:
-    """Draw an enrolment with up to five workers, some of them UP, which may or may not hold all
-    tasks."""
+    """Draw a question to an enrolment policy, which chooses the volatile workers for an iteration
+    and the number of tasks of each.
+
+    There are up to five workers, each UP or not. It is drawn whether they have room for all tasks
+    together and, where the UP ones do, whether a configuration is running already.
+    """
     workers, tasks = draw(st.integers(1, 5)), draw(st.integers(1, 5))
 
     def each(values: st.SearchStrategy[Any]) -> Any:
@@ -93,8 +100,8 @@ def enrolments(draw: st.DrawFn) -> AskedCase:
 
 
 def _deal(enrolment: Enrolment, up: int) -> tuple[tuple[int, int], ...]:
-    """Return (worker, number of tasks) pairs that give all tasks to the UP workers, the lowest
-    first; empty if the tasks do not fit."""
+    """Return (worker, number of tasks) pairs that give all tasks to the workers of the bit mask
+    `up`, the lowest first, each as many as its bound allows; empty if the tasks do not fit."""
     left, members = enrolment.tasks, list[tuple[int, int]]()
     for q, bound in enumerate(enrolment.bounds):
         share = min(left, bound) if up >> q & 1 else 0
@@ -130,7 +137,8 @@ class DrawnCandidate:
     """Largest size with its own time; unlimited, because times are known for any size."""
 
     def finish(self, size: int) -> float:
-        """Return the time at which the application is expected to end with `size` processors."""
+        """Return the time at which the application is expected to end with `size` processors: the
+        time that its work takes, and the cost of a change if it runs with another size."""
         return self.work / size + (self.move if self.size and size != self.size else 0)
 
 
@@ -144,7 +152,7 @@ RedistributionView."""
 
 @st.composite
 def _candidates(draw: st.DrawFn, pair: int) -> list[DrawnCandidate]:
-    """Draw up to four running applications."""
+    """Draw one to four running applications, whose sizes are multiples of `pair`."""
     one = st.tuples(*(st.integers(*it) for it in ((1, 3), (0, 4), (1, 50), (0, 3))))
     return [
         DrawnCandidate(k, pair * groups, pair * (groups + more), float(work), float(move))
@@ -154,7 +162,8 @@ def _candidates(draw: st.DrawFn, pair: int) -> list[DrawnCandidate]:
 
 @st.composite
 def pack_allocations(draw: st.DrawFn) -> AskedCase:
-    """Draw a pack, and a platform that is large enough for it."""
+    """Draw a question on the numbers of processors with which the malleable jobs of a pack start,
+    on a platform that has at least a group of processors for each."""
     pair = draw(st.integers(1, 2))
     members = [evolve(it, size=0) for it in draw(_candidates(pair))]
     processors = pair * (len(members) + draw(st.integers(0, 8)))
@@ -163,7 +172,11 @@ def pack_allocations(draw: st.DrawFn) -> AskedCase:
 
 @st.composite
 def redistributions(draw: st.DrawFn) -> AskedCase:
-    """Draw an end or a fault, with the applications of a pack that may be resized."""
+    """Draw a question on the sizes that change in a pack of malleable jobs as one of them ends, or
+    as a processor of one fails.
+
+    It is drawn which jobs can be resized; the one whose processor failed always can.
+    """
     pair = draw(st.integers(1, 2))
     members = draw(_candidates(pair))
     cause = draw(st.sampled_from(Cause))
@@ -179,7 +192,8 @@ def redistributions(draw: st.DrawFn) -> AskedCase:
 
 @st.composite
 def copies(draw: st.DrawFn) -> AskedCase:
-    """Draw jobs that are present on some workers, which may run several copies at once."""
+    """Draw a question on which of the jobs present run, and in how many copies, on one to six
+    workers, which may run several copies at once."""
     one = st.tuples(st.integers(0, 20), st.integers(1, 20), st.integers(1, 4))
     jobs = sorted(draw(st.lists(one, min_size=1, max_size=6)))
     since, sizes, quarters = np.array(jobs, dtype=float).T
@@ -198,7 +212,8 @@ Waiter: Any = make_class("Waiter", ("index", "serving", "started", "left"))
 
 @st.composite
 def services(draw: st.DrawFn) -> AskedCase:
-    """Draw workers that wait for a master's channels."""
+    """Draw a question on which of up to five waiting workers a master serves on its one to three
+    channels."""
     one = st.tuples(st.booleans(), st.booleans(), st.integers(1, 9))
     waiting = [Waiter(k, *it) for k, it in enumerate(draw(st.lists(one, max_size=5)))]
     return AskedCase((waiting, draw(st.integers(1, 3)), float(draw(st.integers(0, 20)))), choose)
@@ -211,7 +226,9 @@ KINDS = ("zone-a", "zone-b", "on-demand")
 
 @st.composite
 def deadlines(draw: st.DrawFn) -> AskedCase:
-    """Draw a job with a deadline somewhere in its work, on some kind of worker or on none."""
+    """Draw a question on the kind of worker on which a job with a deadline continues, at any part
+    of its work. The job may hold workers of an offered kind or none, and none, some or all kinds
+    are offered."""
     work, saved = draw(st.integers(1, 50)), draw(st.integers(0, 50))
     offers = tuple(Offer(it, 1.0 + k) for k, it in enumerate(KINDS) if draw(st.booleans()))
     job = DueJob(
@@ -246,7 +263,8 @@ class FleetMoment:
 
 @st.composite
 def retirements(draw: st.DrawFn) -> AskedCase:
-    """Draw a unit of a fleet of up to eight workers, each with its record."""
+    """Draw a question on whether a repaired unit, which is a range of the workers of a fleet of up
+    to eight, comes back; each worker has a random record of faults and repairs."""
     now, workers = float(draw(st.integers(1, 100))), draw(st.integers(1, 8))
 
     def record() -> Record:

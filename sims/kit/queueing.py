@@ -26,8 +26,8 @@ FEW = 6
 
 @define
 class View:
-    """A random state of a queue, which shows any change that a policy makes; satisfies
-    policies.interface.queue.BatchView."""
+    """A random state of a queue; satisfies policies.interface.queue.BatchView. Its repr shows any
+    change that a policy makes to it."""
 
     now: float
     processors: int
@@ -51,14 +51,17 @@ class View:
 
     @property
     def least(self) -> int:
-        """The smallest number of processors that a job in the queue gets."""
+        """The smallest number of processors that a job in the queue gets; one more than the
+        platform has if the queue is empty."""
         return min((it.processors for it in self.queue), default=self.processors + 1)
 
 
 def _queued(
     index: int, processors: int, time: float, submitted: float = 0, estimate: float | None = None
 ) -> Queued:
-    """Return a rigid job in the form that a strategy receives."""
+    """Return a queue's entry of a rigid job that needs `processors` for `time`, was submitted at
+    the time `submitted` and has the user's `estimate` of its time; None stands for no estimate. The
+    longest job comes first in the queue."""
     profile = Rigid(processors, time)
     job = BatchJob(index, f"J{index + 1}", profile, 0.0, estimate, submitted)
     held = job.believed(processors)
@@ -67,7 +70,12 @@ def _queued(
 
 @st.composite
 def strategies(draw: st.DrawFn) -> AskedCase:
-    """Draw a queue, and a platform some of whose processors are busy or DOWN."""
+    """Draw a question on which jobs of a queue start now, on a platform of up to eight processors,
+    some of which are busy or DOWN.
+
+    An answer that starts nothing and asks for no later call leads nowhere if the platform is empty
+    and jobs wait.
+    """
     platform, now = draw(st.integers(1, 8)), draw(st.integers(0, 20).map(float))
     past = st.integers(0, int(now)).map(float)
     waiting = st.tuples(st.integers(1, platform), TIMES, past, st.none() | TIMES)
@@ -96,7 +104,8 @@ def strategies(draw: st.DrawFn) -> AskedCase:
 
 @st.composite
 def orders(draw: st.DrawFn) -> AskedCase:
-    """Draw a job and its allotment."""
+    """Draw a question on the priority of a rigid job in a queue, given its processors and its
+    time."""
     platform = draw(st.integers(1, 8))
     width, time = draw(st.integers(1, platform)), draw(TIMES)
     job = _queued(0, width, time, draw(TIMES)).job
@@ -105,14 +114,14 @@ def orders(draw: st.DrawFn) -> AskedCase:
 
 
 def _asked_order(order: Any, *asked: Any) -> Any:
-    """Return an order's answer to the question `asked`; an order that changes with time is asked
-    for time 0."""
+    """Return an order's answer to the question `asked`, checked; an order that changes with time is
+    asked for time 0."""
     return CheckedOrder(order.at(Moment(0.0)) if hasattr(order, "at") else order)(*asked)
 
 
 @frozen
 class _Lot:
-    """A random number of jobs that is the same for every job; satisfies
+    """A number in [0, 1), drawn once, that is the same for every job; satisfies
     policies.interface.queue.Draw."""
 
     lot: float
@@ -138,13 +147,15 @@ def _moldable(draw: st.DrawFn) -> tuple[list[BatchJob], int]:
 
 @st.composite
 def allocations(draw: st.DrawFn) -> AskedCase:
-    """Draw some moldable jobs and a platform."""
+    """Draw a question on the number of processors of each of up to FEW moldable jobs, on a platform
+    of up to eight."""
     return AskedCase(draw(_moldable()), lambda policy, *asked: CheckedAllocation(policy)(*asked))
 
 
 @st.composite
 def batch_allocations(draw: st.DrawFn) -> AskedCase:
-    """Draw some moldable jobs with their numbers of pending attempts, and a platform."""
+    """Draw a question on the number of processors of each of up to FEW moldable jobs, on a platform
+    of up to eight, for one to three pending attempts of each."""
     jobs, platform = draw(_moldable())
     asked = jobs, [draw(st.integers(1, 3)) for _ in jobs], platform
     return AskedCase(asked, lambda policy, *asked: CheckedBatches(policy).allot(*asked))

@@ -58,7 +58,7 @@ MEMORY = 4 * 2**30
 
 
 class Wrong(enum.Enum):
-    """Mistakes that a policy can make."""
+    """Mistakes that a policy can make; the value says the mistake in words about the policy."""
 
     ANSWER = "its answer cannot be carried out"
     RAISES = "it raises"
@@ -104,8 +104,8 @@ class Trial:
     """Number of questions that `findings` has asked."""
 
     def findings(self) -> list[Finding]:
-        """Ask the questions, up to the first mistake of `LAST`, and return the policy's mistakes,
-        each kind once."""
+        """Ask the questions, up to the first mistake that is in `LAST`, and return the policy's
+        mistakes: of each kind one, with the smallest question found that shows it."""
         first: dict[Wrong, Finding] = {}
         for case in self.cases():
             self.views += 1
@@ -127,7 +127,8 @@ class Trial:
         )
 
     def cases(self) -> list[AskedCase]:
-        """Return the questions, which are the same each time."""
+        """Return the random questions at the policy's decision point, which are the same each
+        time."""
         found: list[AskedCase] = []
         collect = given(POINTS[self.point][1]())(lambda case: found.append(case))
         self._settings(Phase.generate)(collect)()
@@ -145,7 +146,8 @@ class Trial:
         return same(case) or found
 
     def faults(self, case: AskedCase) -> Iterator[Finding]:
-        """Ask one question, and yield the policy's mistakes at it."""
+        """Ask the policy one question, and once more to see whether its answer is the same; yield
+        its mistakes."""
         for wrong, details in self._faults(case):
             yield Finding(wrong, details, repr(case))
 
@@ -176,8 +178,8 @@ class Trial:
             yield Wrong.FICKLE, f"first {answer!r}, then {again}"
 
     def _second_answer(self, case: AskedCase) -> str:
-        """Ask the same question again, and return the answer as text, or the name of the error that
-        the policy raises."""
+        """Ask the same question again, and return the answer as text. If the policy raises an
+        error, return the error's name and message."""
         try:
             return repr(self._answer(case, case.make()))
         except (Exception, TooLong) as error:
@@ -198,8 +200,11 @@ def _kind_of(error: BadDecision) -> Wrong:
 
 
 def suits(policy: Any, point: Point, patience: float = 1.0) -> bool:
-    """Return whether the policy answers at least one of some questions of this decision point, or
-    takes more than it may."""
+    """Return whether the policy copes with at least one of TRIED questions of this decision point:
+    it raises no error, and its answer can be carried out.
+
+    Another mistake, such as taking longer than `patience` seconds, does not count.
+    """
     trial = Trial(policy, point, TRIED, patience)
     wrong = {Wrong.RAISES, Wrong.ANSWER}
     found = ({it.wrong for it in trial.faults(case)} for case in trial.cases())
@@ -207,11 +212,11 @@ def suits(policy: Any, point: Point, patience: float = 1.0) -> bool:
 
 
 def recognised(policy: Any, named: str | None = None, patience: float = 1.0) -> Point:
-    """Return the decision point `named`, or else the only one that the policy fits.
+    """Return the decision point `named`, or for None the only one that the policy fits.
 
-    A policy fits a point if it has the parameters of the point's Protocol and answers its
-    questions, each within `patience` seconds. Raises InputError where no point, or more than one,
-    fits.
+    A policy fits the points that have its parameters or its method. Of several, it fits those at
+    which it can answer some random question, asked with `patience` seconds for an answer. Raises
+    InputError for an unknown name, and where no point, or more than one, fits.
     """
     known = ", ".join(point.value for point in Point)
     if named is not None:
@@ -233,8 +238,12 @@ def recognised(policy: Any, named: str | None = None, patience: float = 1.0) -> 
 
 
 def _candidates(policy: Any) -> list[Point]:
-    """Return the points that a policy may be for: by the names of its parameters, else by their
-    number."""
+    """Return the decision points that a policy may be for.
+
+    A method `allot`, `at` or `retires` tells the point. Else the policy, if it can be called, fits
+    the points whose Protocol has parameters of the same names or, if there are none, as many
+    parameters.
+    """
     methods = {"allot": Point.BATCH_ALLOCATION, "at": Point.ORDER, "retires": Point.RETIREMENT}
     for method, point in methods.items():
         if callable(getattr(policy, method, None)):
@@ -248,13 +257,14 @@ def _candidates(policy: Any) -> list[Point]:
 
 
 def _parameters(call: Callable[..., Any]) -> list[str]:
-    """Return the names of the parameters that a decision point has to give."""
+    """Return the names of a function's parameters that have no default, without `self`."""
     taken = inspect.signature(call).parameters.items()
     return [name for name, it in taken if name != "self" and it.default is it.empty]
 
 
 def _changed(before: str, after: str) -> str:
-    """Return the part of `after` around its first difference from `before`."""
+    """Return the part of the text `after` around the first place at which it differs from
+    `before`."""
     pairs = enumerate(zip(before, after, strict=False))
     same = next((k for k, (old, new) in pairs if old != new), len(before))
     start = max(0, same - 60)
@@ -263,8 +273,8 @@ def _changed(before: str, after: str) -> str:
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise TooLong in a block that takes longer; does nothing where the system has no such signals
-    (Windows)."""
+    """Raise TooLong in a block that takes longer than so many seconds of real time. Where the
+    system has no such signals (Windows), the block has no limit."""
     if not hasattr(signal, "setitimer"):
         yield
         return
@@ -283,8 +293,8 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def _memory_limit() -> Iterator[None]:
-    """Have MemoryError raised in a block that takes more than MEMORY; does nothing where the system
-    has no such limit (Windows, macOS).
+    """Have MemoryError raised in a block in which the process has more than MEMORY bytes of data.
+    Where the system has no such limit (Windows, macOS), the block has none.
 
     A list without an end is made in one call, which no signal interrupts.
     """

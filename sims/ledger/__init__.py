@@ -92,20 +92,21 @@ class Slice:
 
     @property
     def each(self) -> Exact:
-        """Time in the slice of each processor, its share of it applied, as a multiple of 2^-FINEST
-        s."""
+        """Time that each processor of the slice spends in it, multiplied by `share`, as a multiple
+        of 2^-FINEST s."""
         time = _multiple(self.end) - _multiple(self.start)
         return time if self.share == 1 else Fraction(self.share) * time
 
 
 def _multiple(time: float) -> int:
-    """Return a time as a multiple of 2^-FINEST s."""
+    """Return a time in seconds as a multiple of 2^-FINEST s, which is exact."""
     above, below = time.as_integer_ratio()  # below is a power of two
     return above << FINEST + 1 - below.bit_length()
 
 
 def _to_seconds(account: dict[K, Exact]) -> None:
-    """Turn the account's multiples of 2^-FINEST s into seconds."""
+    """Turn the account's amounts, multiples of 2^-FINEST s, into exact seconds, in place: an int
+    where that is whole, else a fraction."""
     for key, multiple in account.items():
         if multiple:
             time = Fraction(multiple, 1 << FINEST)
@@ -122,8 +123,8 @@ dictionary would take twelve."""
 
 @define
 class Ledger:
-    """Sums of processor time by use, of the platform, each job and each worker; in seconds once the
-    ledger is closed.
+    """Exact sums of processor time by use, for the platform, each job and each worker. They are in
+    seconds once the ledger is closed.
 
     Idle time is what the other uses leave of processors x makespan; as sums are exact, it has no
     rounding error.
@@ -151,7 +152,12 @@ class Ledger:
             self.by_job = {}
 
     def enter(self, it: Slice) -> None:
-        """Add one slice to the accounts of its use, job and workers."""
+        """Add one slice to the accounts of the platform, of its job and of its workers, as far as
+        these are kept.
+
+        The time of a DOWN worker that a job held is added to that job's `down`, and not to its
+        account.
+        """
         each = it.each
         amount = count_in(it.processors) * each
         self.total[it.use] += amount
@@ -177,8 +183,11 @@ class Ledger:
         _to_seconds(self.down)
 
     def held(self, job: str | None = None) -> Account:
-        """Return, by use, the processor time for which the job, or all jobs if None, held workers;
-        call it after `close` (rules.md, M1)."""
+        """Return, by use, the processor-seconds for which the job held workers, or for None all
+        jobs; call it after `close` (rules.md, M1).
+
+        Time for which a held worker is RECLAIMED or DOWN is included, idle time is 0.
+        """
         if job is not None:
             return self.by_job[job] | {Use.DOWN: self.down[job]}
         away = {use: self.total[use] - self._unheld[use] for use in AWAY.values()}

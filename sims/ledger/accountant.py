@@ -48,8 +48,8 @@ class Slices(Listener):
             self.tell(it)
 
     def log_ended(self, now: float) -> None:
-        """Hand over the slices of all that is still open where the log ends: computation that is
-        saved or under way counts as lost."""
+        """Hand over the slices of all that is still open where the log ends, at the time `now`:
+        computation that is saved or under way counts as lost."""
         for run in self.history.runs.values():
             self._known(run)
         for run, span in self._spans.items():
@@ -77,13 +77,15 @@ class Slices(Listener):
 
     @property
     def _outlives(self) -> bool:
-        """Whether a later run can begin from the state of a cancelled one, as in redundancy17."""
+        """Whether a later run can begin from the state of a cancelled one: the log is of redundant
+        copies (redundancy17)."""
         header = self.history.header
         return header is not None and header.decider is DeciderKind.COPIES
 
     def _uncloned(self, job: Job) -> bool:
         """Return whether a new run of the job can begin from the state of any of its cancelled
-        runs, not only of the furthest."""
+        runs: copies keep states of their own. With cloning, a new copy begins only from the
+        furthest one."""
         return job.protection is not None and not job.protection.cloning and self._outlives
 
     def run_started(self, run: Run, record: Record) -> None:
@@ -101,7 +103,8 @@ class Slices(Listener):
             self._emit(lineage.forget(record.t))
 
     def _known(self, run: Run) -> RunSpan:
-        """Return the entry in which this run's time is accounted, made if there is none."""
+        """Return the entry in which this run's time is accounted; if there is none, make one, also
+        among its job's runs."""
         span = self._spans.get(run)
         if span is None:
             span = self._spans[run] = RunSpan(run)
@@ -166,8 +169,11 @@ class Slices(Listener):
 
 
 def _beside(worker: Worker, run: Run | None) -> bool:
-    """Return whether the worker's message takes no time of its own in the ledger: its run goes on
-    meanwhile, or pauses, or does not compute on the worker."""
+    """Return whether a worker's message takes no time of its own in the ledger, since the run that
+    holds the worker goes on meanwhile, or pauses, or holds the worker aside, as a standby.
+
+    It is False where no run holds the worker, and for a worker that is not UP.
+    """
     if run is None or worker.state in AWAY:
         return False
     aside = bool(run.aside) and within(run.aside, worker.number)
@@ -175,8 +181,8 @@ def _beside(worker: Worker, run: Run | None) -> bool:
 
 
 def _attempted(run: Run, end: float) -> Iterator[Slice]:
-    """Yield the slices of a run without stages that ends at `end`: it computes its work, and
-    verifies for the rest of its time."""
+    """Yield the slices of a run without stages that ends at `end`: its computation, useful if the
+    run completed and else lost, and then, if its job has a detector, its verification."""
     of = run.job.name, run.number
     over = computes_until(run, end)
     use = Use.USEFUL if run.outcome is Outcome.COMPLETED else Use.LOST
@@ -187,8 +193,8 @@ def _attempted(run: Run, end: float) -> Iterator[Slice]:
 
 
 def account(records: Iterable[Record], processors: int, workers: bool = False) -> Ledger:
-    """Compute the ledger of one simulation from its records, up to the last one; `workers`: with an
-    account for each worker."""
+    """Compute the ledger of one simulation from its records, up to the last one's time. With
+    `workers` it has an account for each worker, too."""
     ledger, history = Ledger(processors, workers=workers), History(processors)
     Slices(history, ledger.enter)
     for record in records:

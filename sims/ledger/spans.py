@@ -39,7 +39,8 @@ rate 0, the members wait."""
 
 
 class Status(IntEnum):
-    """Whether a run's member does what its run does, or something of its own."""
+    """Whether a member of a run (a worker that computes for it) does what its run does, or
+    something of its own."""
 
     WITH = 0
     """The member does what the run does."""
@@ -52,10 +53,10 @@ class Status(IntEnum):
 
 
 def computes_until(run: Run, now: float, share: Fraction | int = 1) -> float:
-    """Return the time until which a run without stages computes; it verifies from then until `now`.
-    It is `now` if the job has no detector.
+    """Return the time until which a run without stages computes, if it is looked at at the time
+    `now`: `now` itself if its job has no detector.
 
-    Such a run computes its work first, and verifies for the rest of its time.
+    Such a run computes its work first, at the rate `share`, and verifies for the rest of its time.
     """
     if not run.job.verification:
         return now
@@ -75,8 +76,8 @@ def unless_useful(run: Run) -> Use:
 
 @define(eq=False)
 class RunSpan:
-    """The account of one run's time, from its start until its state cannot matter any more to the
-    use of any computation."""
+    """The account of one run's time, from its start until no later run can make its computation
+    useful."""
 
     run: Run
     share: Fraction | int = field(init=False, default=1)
@@ -97,7 +98,8 @@ class RunSpan:
     # --- its time -----------------------------------------------------------------------------
 
     def move(self, worker: int, now: float, status: Status) -> None:
-        """Record what a member does in relation to its run from now on."""
+        """Record that a member has another status in relation to its run from `now` on; nothing
+        changes if it is the one that it has."""
         moves = self.moves.get(worker)
         if status is not (moves[-1][1] if moves else Status.WITH):
             self.moves.setdefault(worker, []).append((now, status))
@@ -106,8 +108,9 @@ class RunSpan:
         """Yield the slices of the members' time from the run's last change until `now`, when `done`
         work is done.
 
-        `kept` says that the run had ended before and its job kept the members. Slices of
-        computation are not yielded but stored in `computed`, because their use is not known yet.
+        `kept` says that the run had ended before and its job kept the members, which then wait.
+        Slices of computation are not yielded but stored in `computed`, because their use is not
+        known yet.
         """
         run = self.run
         if kept:
@@ -131,8 +134,12 @@ class RunSpan:
     def _passed(
         self, use: Use, since: float, now: float, done: float, note: str = ""
     ) -> Iterator[Slice]:
-        """Yield the slices of all members' time from `since` to `now`, in which the run's use of
-        them was `use`; slices of computation are stored in `computed` instead."""
+        """Yield the slices of all members' time from `since` to `now`, when `done` work is done.
+        The run's use of the members was `use`, and `note` is a detail of it.
+
+        Slices of computation are stored in `computed` instead, with the work done at both ends.
+        Nothing is yielded where `now` is not after `since`.
+        """
         if now <= since:
             return
         run = self.run
@@ -148,8 +155,8 @@ class RunSpan:
                 yield it
 
     def _pieces(self, whole: Slice) -> Iterator[Slice]:
-        """Divide the slice `whole` of all members: one slice for those that did what the run did
-        all the time, and slices of their own for each other member."""
+        """Divide the slice `whole` of all members: yield one slice for those that did what the run
+        did all the time, and then the slices of each other member."""
         alone = {n: parts for n in self.moves if (parts := list(self._parts(n, whole))) != [whole]}
         if together := text(without(spans_in(whole.processors), alone)):
             yield evolve(whole, processors=together)
@@ -158,7 +165,12 @@ class RunSpan:
 
     def _parts(self, worker: int, whole: Slice) -> Iterator[Slice]:
         """Yield the slices into which `whole` falls for one member that did something else than its
-        run at times; `whole` itself if that makes no difference to its use."""
+        run at times; `whole` itself if that makes no difference to its use.
+
+        The member waits while its speed is 0, and transfers while it sends or receives as its run
+        does nothing else. Time in which it is not UP, or transfers by itself, is left out: another
+        slice has it.
+        """
         start, end = whole.start, whole.end
         moves = [(start, Status.WITH), *self.moves[worker], (end, Status.WITH)]
         times = [(min(max(t, start), end), status) for t, status in moves]
@@ -191,7 +203,7 @@ class RunSpan:
 
     def slices(self, limit: float, otherwise: Use) -> Iterator[Slice]:
         """Yield the stored slices of computation with their use, and remove them: useful up to
-        `limit` of work done, `otherwise` beyond.
+        `limit` of the run's work done, `otherwise` beyond.
 
         A slice that contains `limit` is cut in two, in proportion to the work done.
         """
@@ -222,8 +234,9 @@ def useful_until(number: int | None, limit: float, runs: Mapping[int, Run]) -> d
     """Map the number of each run whose computation is in a result to the amount of its work that is
     in there.
 
-    The result contains the run `number` up to `limit` of work done, the run that it began from up
-    to the state that it took over, and so on back, as far as `runs` has them.
+    The result contains the work of run `number` up to `limit`, that of the run from whose state it
+    began up to this state, and so on back, as far as `runs`, a job's runs by number, has them. It
+    contains nothing for a `number` of None.
     """
     limits: dict[int, float] = {}
     while number is not None and number in runs and number not in limits:
@@ -235,8 +248,8 @@ def useful_until(number: int | None, limit: float, runs: Mapping[int, Run]) -> d
 
 @define(eq=False)
 class Lineage:
-    """The runs of one job (or of its iteration) whose computation may still turn out useful,
-    because a later run began from their states."""
+    """The runs of one job (of an iterative job, of its present iteration) whose computation may
+    still turn out useful, because a later run began from their states."""
 
     runs: dict[int, RunSpan] = field(init=False, factory=dict)
     completed: RunSpan | None = field(init=False, default=None)
@@ -248,16 +261,23 @@ class Lineage:
     """Number of runs from which on those that cannot matter any more are sought."""
 
     def settle(self) -> Iterator[Slice]:
-        """Yield the slices of computation of all runs of a job (or iteration) that is over: all
-        that the completing run computed is useful; of a job that was killed, nothing is."""
+        """Yield the slices of computation of all runs of a job, or iteration, that is over.
+
+        Useful is all that the completing run computed, what the run from whose state it began
+        computed up to this state, and so on back. The rest is lost or redundant, as is everything
+        of a job that was killed.
+        """
         completed = None if self.completed is None else self.completed.run.number
         limits = useful_until(completed, math.inf, self._known)
         for number, span in self.runs.items():
             yield from span.slices(limits.get(number, NONE), span.otherwise)
 
     def close(self) -> Iterator[Slice]:
-        """Yield the slices of computation of all runs, with their use, where the log ends: what is
-        saved or under way counts as lost."""
+        """Yield the slices of computation of all runs, with their use, where the log ends.
+
+        Computation of runs that are under way or have a checkpoint saved counts as lost, as does
+        that of the runs from whose states they began.
+        """
         if self.completed is not None:
             yield from self.settle()
         held = self._with_sources(span for span in self.runs.values() if span.held)
@@ -265,10 +285,12 @@ class Lineage:
             yield from span.slices(NONE, Use.LOST if number in held else span.otherwise)
 
     def forget(self, now: float) -> Iterator[Slice]:
-        """Remove the runs that ended before `now` and from whose states no run can begin any more,
-        and yield their slices of computation, none of which is useful.
+        """Remove the runs from whose states no run can begin any more, and yield their slices of
+        computation, none of which is useful.
 
-        Does so only where there are many runs, as looking at all of them takes time.
+        Kept is each run that is under way, has a checkpoint saved, ends at `now`, completes the job
+        or is the cancelled one with the furthest state; and so are the runs from whose states these
+        began. As looking at all runs takes time, nothing is done while there are few.
         """
         if len(self.runs) < self._enough:
             return
@@ -285,7 +307,8 @@ class Lineage:
         self._enough = max(FEW, 2 * len(self.runs))
 
     def _with_sources(self, spans: Iterable[RunSpan]) -> set[int]:
-        """Return the numbers of these runs, of the runs that they began from, and so on back."""
+        """Return the numbers of these runs, of the runs from whose states they began, and so on
+        back."""
         known, found = self._known, set[int]()
         for span in spans:
             if span.run.number not in found:

@@ -14,8 +14,8 @@ from sims.blocks import Floats
 
 @define(eq=False)
 class Flowtimes:
-    """Listener that collects the submissions, sizes and completions of jobs. Its arrays have the
-    completed jobs of the run, in order of submission."""
+    """Listener that collects the submissions, sizes and completions of jobs. Each of its arrays has
+    an element for each completed job of the run, in order of submission."""
 
     wants: ClassVar[frozenset[type]] = frozenset({JobSubmitted, JobDescribed, JobCompleted})
 
@@ -34,7 +34,7 @@ class Flowtimes:
 
     @property
     def jobs(self) -> tuple[str, ...]:
-        """Names of the jobs."""
+        """Names of the completed jobs, in order of submission."""
         return tuple(job for job in self._submitted if job in self._completed)
 
     def _array(self, facts: dict[str, float]) -> Floats:
@@ -67,12 +67,12 @@ class Flowtimes:
 
     @property
     def total(self) -> float:
-        """Overall flowtime, which redundancy17 minimizes."""
+        """Sum of the flowtimes of all completed jobs, which redundancy17 minimizes."""
         return float(self.flowtimes.sum())
 
     def after(self, warm_up: float) -> Flowtimes:
-        """Return the jobs without the first share `warm_up` (in [0, 1)) of them, which met an empty
-        cluster."""
+        """Return the same facts without the first part of the completed jobs, which met an empty
+        cluster; `warm_up`, in [0, 1), is the fraction of the jobs that is left out."""
         jobs = self.jobs
         later = {job: self._submitted[job] for job in jobs[int(warm_up * len(jobs)) :]}
         return Flowtimes(later, self._sizes, self._completed)

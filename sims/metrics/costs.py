@@ -16,9 +16,10 @@ from sims.ledger import UNHELD, Account, Ledger
 
 
 def summed(event: WorkerPriced) -> Callable[[float], float]:
-    """Return the function that integrates a worker's price from 0 to any time.
+    """Return the function that maps a time to the integral of a worker's price from 0 to that time.
 
-    Prices hold from one time of the event to the next and repeat with its period, if it has one.
+    Prices hold from one time of the event to the next. They repeat with its period; without one,
+    the last price lasts.
     """
     ends = (*event.times, *((event.period,) if event.period else ()))
     spans = zip(event.prices, pairwise(ends), strict=False)
@@ -35,7 +36,8 @@ def summed(event: WorkerPriced) -> Callable[[float], float]:
 
 @define(eq=False)
 class Costs(Listener):
-    """Computes the cost and the energy of a run's processors, once the log has ended."""
+    """Listener that computes the cost and the energy of a run's processors, from the ledger and
+    from workers' own prices. Both are known once the log has ended and the ledger is closed."""
 
     history: History
     ledger: Ledger
@@ -61,8 +63,9 @@ class Costs(Listener):
     def cost(self) -> float | None:
         """Cost of all processors, or None if there are no prices.
 
-        The scenario's prices apply per hour; prices of a worker's trace apply while the worker is
-        UP, and a rent while a run holds the worker.
+        The scenario's prices are for an hour of a processor that is busy, idle, reclaimed or down.
+        For a worker whose trace has prices, these replace the first two and apply while it is UP.
+        For a rented worker a rent replaces all, and applies while a run holds it.
         """
         measures, accounts = self.measures, self.ledger.by_worker
         own = self._own + sum(_at((rent, 0, 0, 0), accounts[n]) for n, rent in self._rents.items())
@@ -106,7 +109,8 @@ class Costs(Listener):
             self._pay(worker, now)
 
     def _pay(self, worker: int, now: float) -> None:
-        """Add what a worker costs from the time up to which it is paid, to `now`."""
+        """Add to the cost what a worker with prices of its own costs from the time up to which it
+        is paid to `now`; nothing if it is not UP."""
         since = self._since.pop(worker, None)
         if since is not None:
             paid = self._prices[worker]
@@ -114,8 +118,8 @@ class Costs(Listener):
 
 
 def _at(rates: Sequence[float], account: Account) -> float:
-    """Return the sum of an account's times, each multiplied by its rate: busy (a run holds the
-    worker), idle, reclaimed, down."""
+    """Return the sum of an account's times, each multiplied by its rate. The four rates are for a
+    worker that is busy (a run holds it), idle, reclaimed, down."""
     away = [account[use] for use in UNHELD]
     times = (sum(account.values()) - sum(away), *away)
     return sum(rate * float(time) for rate, time in zip(rates, times, strict=True))

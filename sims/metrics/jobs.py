@@ -44,7 +44,8 @@ class By(enum.Enum):
 
 @frozen(eq=False)
 class Jobs:
-    """The completed jobs of a run, in order of submission, with an array for each fact."""
+    """The completed jobs of a run, in order of submission. Each field but `bound` is an array with
+    an element for each job; times are in the scenario's unit."""
 
     names: Words
     submitted: Floats
@@ -92,24 +93,27 @@ class Jobs:
 
     @property
     def ettr(self) -> float | None:
-        """Effective training time ratio, averaged over the jobs: work divided by the time from the
-        first start to completion."""
+        """Effective training time ratio, averaged over the jobs: work at speed 1 divided by the
+        time from the first start to completion. Jobs that took no time are left out; None if there
+        are no others."""
         took = self.completed - self.started
         each = self.work[took > 0] / took[took > 0]
         return fmean(each.tolist()) if len(each) else None
 
     def quantities(self) -> dict[str, Floats]:
-        """Return the values of all jobs for each quantity, by name."""
+        """Map the name of each quantity (QUANTITIES) to its values, an element for each job."""
         return {name: getattr(self, name) for name in QUANTITIES}
 
     def recorded_quantities(self) -> dict[str, Floats]:
-        """Return the waiting times and bounded slowdowns of the log that is replayed."""
+        """Return the waiting times and bounded slowdowns that the replayed log recorded, by name,
+        with an element for each job; nan where the log does not tell."""
         slowdowns = bounded(self.recorded + self.own, self.own, self.bound)
         return {"wait": self.recorded, "bounded_slowdown": slowdowns}
 
     @property
     def fairness(self) -> float | None:
-        """Jain's index of the users' mean bounded slowdowns, or None if no user is known.
+        """Jain's index of the users' mean bounded slowdowns, or None if no user has a known name
+        and slowdown.
 
         It is 1 if all users have the same mean, and 1/n if one of n users has all of the slowdown.
         """
@@ -119,7 +123,11 @@ class Jobs:
         return float(means.sum() ** 2 / (len(means) * (means**2).sum())) if len(means) else None
 
     def classes(self, by: By) -> list[tuple[str, Mask]]:
-        """Return the name of each class that has jobs, in order, with a mask of its jobs."""
+        """Return (name, mask of its jobs) for each class that has jobs: sizes and times from the
+        smallest, others by name. A mask has an element for each job.
+
+        Jobs of which the fact is unknown form the class `unknown`.
+        """
         match by:
             case By.SIZE:
                 return _ranked(np.ceil(np.log2(self.processors)), _size)
@@ -130,8 +138,9 @@ class Jobs:
 
 
 def _ranked(ranks: Floats, name: Callable[[int], str]) -> list[tuple[str, Mask]]:
-    """Return (name, mask of its jobs) of the class of each rank, in order, and at last that of the
-    jobs whose rank is not finite."""
+    """Return (name, mask of its jobs) of the class of each rank that occurs, in increasing order,
+    and last that of the jobs whose rank is not finite. `ranks` has a rank for each job, and `name`
+    gives the name of a class by its rank."""
     known = np.unique(ranks[np.isfinite(ranks)])
     classes = [(name(int(rank)), ranks == rank) for rank in known]
     lacking = ~np.isfinite(ranks)
@@ -152,7 +161,7 @@ def _time(rank: int) -> str:
 
 
 def _in_order(word: str) -> tuple[bool, int, str]:
-    """Return a sort key that puts numbers, by their value, before words."""
+    """Return a sort key that puts words of digits, by their value, before other words."""
     return (False, int(word), "") if word.isdecimal() else (True, 0, word)
 
 
@@ -177,8 +186,8 @@ class Completions(Listener):
             )
 
     def jobs(self, bound: float) -> Jobs:
-        """Return the completed jobs; `bound` is the smallest own time of bounded
-        slowdown."""
+        """Return the jobs that completed so far, in order of submission; `bound` is the smallest
+        own time by which their bounded slowdown divides, in time units."""
         rows = np.array(self._numbers).reshape(-1, 8)
         order = np.argsort(rows[:, 0], kind="stable")
         _, submitted, completed, started, processors, own, work, recorded = rows[order].T
@@ -191,7 +200,7 @@ class Completions(Listener):
 
 @define(eq=False)
 class StorageUse(Listener):
-    """Listener that sums up the bytes that pass to the shared storage and from it."""
+    """Listener that sums up the bytes that runs save to the shared storage and load from it."""
 
     bytes: float = 0
     _used: float = 0
@@ -209,8 +218,8 @@ class StorageUse(Listener):
 
 @define(eq=False)
 class Queue(Listener):
-    """Listener that follows the length of the queue over time; a job that starts as soon as it is
-    submitted never waits."""
+    """Listener that follows the number of waiting jobs over time. A job that starts at the instant
+    of its submission never waits."""
 
     longest: int = 0
     """Largest number of jobs that waited at one time; lengths that lasted no time do not count."""
@@ -234,7 +243,8 @@ class Queue(Listener):
 
     @property
     def mean(self) -> float:
-        """Time average of the queue's length."""
+        """Average number of waiting jobs over the time from 0 to the last change, or to the log's
+        end; 0 if no time has passed."""
         return self.area / self._since if self._since else 0.0
 
 
@@ -249,13 +259,15 @@ Spreads = dict[str, Spread]
 
 
 def statistic(name: str, values: Floats) -> float:
-    """Return the statistic of that name of some values, all of which are numbers."""
+    """Return the statistic of that name (a key of STATISTICS) of one or more values, none of which
+    is nan."""
     percentile = STATISTICS[name]
     return float(values.mean() if percentile is None else np.percentile(values, percentile))
 
 
 def spread_of(values: Floats) -> Spread:
-    """Return the statistics of those values that are numbers, or None if there are none."""
+    """Map each statistic of STATISTICS to its value over the values that are not nan; None if there
+    are none."""
     known = values[~np.isnan(values)]
     if not known.size:
         return None
@@ -265,12 +277,14 @@ def spread_of(values: Floats) -> Spread:
 
 
 def spreads_of(quantities: Mapping[str, Floats]) -> Spreads:
-    """Return the statistics of each quantity of some jobs."""
+    """Map each quantity to its statistics; `quantities` has an array with an element for each
+    job."""
     return {name: spread_of(values) for name, values in quantities.items()}
 
 
 def spread_text(spread: Mapping[str, float], number: Callable[[float], str]) -> str:
-    """Return statistics as a text for people; `number` formats each of them."""
+    """Return the statistics of one quantity as a text for people, such as `mean 3, median 2, 90 %
+    7`. `number` turns a value into text."""
     heads = ("mean", "median", "90 %", "95 %", "99 %")
     figures = zip(heads, spread.values(), strict=True)
     return ", ".join(f"{head} {number(value)}" for head, value in figures)

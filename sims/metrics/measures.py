@@ -42,7 +42,8 @@ STATED = {"p90": "90th percentile of", "p95": "95th percentile of", "p99": "99th
 
 
 class Measure(enum.Enum):
-    """Numbers by which a run is measured."""
+    """Numbers by which a run is measured; the value is the name under which scenarios and commands
+    know the measure."""
 
     MAKESPAN = "makespan"
     """Time at which the last job was completed."""
@@ -122,24 +123,26 @@ class Measure(enum.Enum):
 
     @property
     def quantity(self) -> str | None:
-        """Name of the property of `Jobs` that the measure sums up, or None if it sums up none."""
+        """Name of the property of `Jobs`, such as `wait`, whose values of all jobs the measure sums
+        up in one statistic; None if it is no statistic of jobs."""
         name = self.value.removesuffix(f"-{self.statistic}").replace("-", "_")
         return name if name in QUANTITIES else None
 
     @property
     def statistic(self) -> str:
-        """Statistic of the jobs' values that the measure is: mean, median, p90, p95 or p99."""
+        """Statistic that the measure is of the jobs' values: median, p90, p95 or p99 if its name
+        ends so, else mean."""
         last = self.value.rpartition("-")[2]
         return last if last in STATISTICS else "mean"
 
     def summed(self, values: Floats) -> float:
-        """Return the measure's statistic (its mean, say) of the jobs' values, all of which are
-        numbers."""
+        """Return the measure's statistic (its mean, say) of the jobs' values, one or more, none of
+        which is nan."""
         return statistic(self.statistic, values)
 
     def found_in(self, report: Report | Summary) -> float | None:
-        """Return the measure's value from a report that is closed, or from a summary if that is
-        enough; None if it is undefined for the run."""
+        """Return the measure's value from a report that is closed, or from a summary if
+        `wants_report` is false; None if it is undefined for the run."""
         of, _, part = self.value.partition("-")
         found: float | None
         if isinstance(report, Summary) and self is Measure.FLOWTIME:
@@ -168,19 +171,21 @@ class Measure(enum.Enum):
 
     @property
     def higher_is_better(self) -> bool:
-        """Whether a higher value is better."""
+        """Whether a higher value is better: utilisation, fairness, goodput and the effective
+        training time ratio."""
         return self in (Measure.UTILISATION, Measure.FAIRNESS, Measure.GOODPUT, Measure.ETTR)
 
     @property
     def wants_all_done(self) -> bool:
-        """Whether the measure is known only if all jobs were completed; others are means over
-        time."""
+        """Whether the measure is known only if all jobs were completed. Others, such as
+        utilisation, are also known of a run that was cut off or in which jobs were killed."""
         whole = (Measure.MAKESPAN, Measure.FAIRNESS, Measure.ETTR)
         return self in whole or self.quantity is not None
 
     @property
     def wants_report(self) -> bool:
-        """Whether the measure needs all events of a run, which takes about three times as long."""
+        """Whether the measure needs a `Report`, of all events of a run, which takes about three
+        times as long; makespan and flowtime need a `Summary` only."""
         return self not in (Measure.MAKESPAN, Measure.FLOWTIME)
 
     @property

@@ -35,8 +35,8 @@ FAR = 2
 
 @define
 class Report:
-    """Listener that collects the numbers of a run; call `close` after the last record, then read
-    them."""
+    """Listener that collects the numbers of a run: call it with each record, and `close` after the
+    last one; then read the numbers."""
 
     workers: bool = False
     """Whether to keep a ledger for each worker too."""
@@ -67,8 +67,8 @@ class Report:
 
     @classmethod
     def of(cls, records: Iterable[Record], workers: bool = False, jobs: bool = False) -> Report:
-        """Return the closed report of one run, with ledgers for each worker and each job if
-        asked."""
+        """Return the closed report of one run from its records; `workers` and `jobs` ask for a
+        ledger of each worker and of each job."""
         report = cls(workers, jobs)
         with rare_collections():
             for record in records:
@@ -113,22 +113,23 @@ class Report:
 
     @cached_property
     def spreads(self) -> Spreads:
-        """Distributions of the completed jobs' wait, flowtime, stretch and bounded_slowdown.
+        """Statistics (mean, median, 90th, 95th and 99th percentile) of the completed jobs' wait,
+        flowtime, stretch and bounded_slowdown; None for a quantity that no job has.
 
-        Stretch is the flowtime over the job's own error-free time; None for kinds of jobs without
-        one.
+        Stretch is the flowtime over the job's own error-free time, which iterative jobs lack.
         """
         return spreads_of(self.jobs.quantities())
 
     @cached_property
     def recorded(self) -> Spreads:
-        """Distributions of the wait and bounded_slowdown that a replayed log recorded for these
-        jobs."""
+        """Statistics of the wait and bounded_slowdown of these jobs as the log that the scenario
+        replays recorded them; None for a quantity that it does not tell."""
         return spreads_of(self.jobs.recorded_quantities())
 
     @cached_property
     def shares(self) -> dict[Use, float]:
-        """Share of each use in the time for which jobs held workers; the shares sum to 1."""
+        """Share of each use in the processor-time for which jobs held workers. The shares sum to 1;
+        uses without time are left out, and without any time there are none."""
         held = self.ledger.held()
         whole = sum(held.values())
         return {use: float(part / whole) for use, part in held.items() if part}
@@ -140,12 +141,14 @@ class Report:
 
     @property
     def overheads(self) -> dict[str, float]:
-        """Share of each use other than useful work in the processor-time that jobs held."""
+        """Shares of the uses other than useful work, by name, in the processor-time for which jobs
+        held workers. Uses without time are left out."""
         return {use.value: part for use, part in self.shares.items() if use is not Use.USEFUL}
 
     @property
     def machine_hours(self) -> float | None:
-        """Hours of workers that jobs held; None where an hour's length is not known."""
+        """Processor-hours for which jobs held workers; None where an hour's length in the
+        scenario's unit is not known."""
         length = self.measures and self.measures.hour
         hour = length or (HOUR if self.summary.unit == SECOND else None)
         return float(sum(self.ledger.held().values())) / hour if hour else None
@@ -159,19 +162,21 @@ class Report:
 
     @property
     def utilisation(self) -> float:
-        """Share of all processor-time that runs held."""
+        """Share of processors x makespan for which runs held the processors, UP workers only."""
         return 1 - sum(map(self.ledger.share, UNHELD)) if self.ledger.capacity else 0.0
 
     @property
     def wasted(self) -> float:
-        """Share of the processor-time held by runs that was lost or redundant."""
+        """Share of the processor-time for which runs held UP workers that was lost or redundant; 0
+        if there is no such time."""
         total = self.ledger.total
         held = self.ledger.capacity - sum(total[use] for use in UNHELD)
         return float((total[Use.LOST] + total[Use.REDUNDANT]) / held) if held else 0.0
 
     @property
     def bandwidth(self) -> float | None:
-        """Mean share of the master's channels that were busy; None where there is no master."""
+        """Mean share of the master's channels that were busy over the whole run; None where there
+        is no master, or the run took no time."""
         link = self._history.link
         if link is None or not self.ledger.end:
             return None
@@ -179,7 +184,8 @@ class Report:
 
     @property
     def storage(self) -> float | None:
-        """Mean share of the storage's bandwidth that was used; None where there is no storage."""
+        """Mean share of the shared storage's bandwidth that was used over the whole run; None where
+        there is no storage, or the run took no time."""
         storage = self._history.storage
         if storage is None or not self.ledger.end:
             return None
@@ -256,7 +262,8 @@ class Report:
         yield from self._warnings()
 
     def _warnings(self) -> Iterator[tuple[str, str]]:
-        """Yield a warning for each mean of the replayed log that is far from the simulated one."""
+        """Yield a warning where the mean wait, or bounded slowdown, of the replayed log and the
+        simulated one differ by a ratio above FAR."""
         times = partial(in_units, unit=self.summary.unit)
         for name, tell in (("wait", times), ("bounded_slowdown", amount_of)):
             was, simulated = self.recorded[name], self.spreads[name]
@@ -278,5 +285,6 @@ class Report:
 
 
 def amounts(account: Account) -> dict[str, float]:
-    """Map each use that has processor-time to its amount."""
+    """Map the name of each use that has processor-time in the account to its amount, in the log's
+    unit."""
     return {use.value: float(amount) for use, amount in account.items() if amount}

@@ -55,7 +55,7 @@ PIECE = 2**13
 
 @define
 class Table:
-    """A growing table of numbers, kept as columns in as little memory as the columns' types
+    """A growing table of numbers with named columns, kept in as little memory as the columns' types
     take."""
 
     types: Mapping[str, type]
@@ -67,7 +67,8 @@ class Table:
     end would be in memory twice, as what is freed between others is not given back."""
 
     def add(self, *rows: float) -> None:
-        """Append one row, or several rows one after the other, given as their numbers in a row."""
+        """Append rows, given as the numbers of one row after the other in the order of the
+        columns."""
         self._last += rows
         if len(self._last) >= PIECE:
             self._settle()
@@ -78,7 +79,8 @@ class Table:
         self._last.clear()
 
     def columns(self) -> Columns:
-        """Return all rows entered so far, as the table's own array and not as a copy.
+        """Return all rows entered so far as a record array with a field for each column. It is the
+        table's own memory and not a copy.
 
         While the array is in use, no more rows can be entered.
         """
@@ -88,7 +90,8 @@ class Table:
 
 
 def within(boxes: Columns, start: float, end: float) -> Columns:
-    """Return the boxes that reach into [start, end], cut to that interval."""
+    """Return those boxes whose time reaches into [start, end] or touches it, cut to that
+    interval."""
     inside = boxes[(boxes.end >= start) & (boxes.start <= end)]
     inside.start, inside.end = (np.clip(edge, start, end) for edge in (inside.start, inside.end))
     return inside
@@ -132,9 +135,11 @@ def areas_of(boxes: Columns) -> Floats:
 
 
 def side_by_side(boxes: Columns) -> Columns:
-    """Return boxes that share a row as whole boxes beside each other, each of height `share`.
+    """Return the boxes with those that share a row beside each other: each as high as its `share`
+    of the row, at the lowest place in the row that is free for its whole time. Their `share` is
+    then 1.
 
-    Each box lies in one row. Where no row is shared, the same array is returned.
+    A box with a share below 1 lies in one row. Where no row is shared, the same array is returned.
     """
     if (boxes.share == 1).all():
         return boxes
@@ -161,7 +166,7 @@ def side_by_side(boxes: Columns) -> Columns:
 
 @frozen
 class Raster:
-    """The size of an image in pixels, and the rows and the time that it shows."""
+    """The size of an image in pixels, and the rows of a chart and the time that the image shows."""
 
     rows: int
     """Number of rows of pixels."""
@@ -190,14 +195,15 @@ class Look:
     """Kind, by job, of the boxes whose kind is 0 in the table; None: they stay of that kind."""
 
     def kinds(self, boxes: Columns) -> Columns:
-        """Return the kinds of these boxes as they are drawn."""
+        """Return the kind of each box as it is drawn, an index of `paints`: with `classes`, a box
+        of kind 0 gets its job's class."""
         if self.classes is None:
             return boxes.kind
         return np.where(boxes.kind == 0, self.classes[boxes.job], boxes.kind)
 
     def of(self, boxes: Columns) -> Columns:
-        """Return these boxes as they are drawn: with their kinds, and lower by the inset; the same
-        array if that changes nothing."""
+        """Return these boxes as they are drawn: with the kinds of `kinds`, and lower by the inset
+        unless they show workers' states. The same array is returned if that changes nothing."""
         if not self.inset and self.classes is None:
             return boxes
         boxes = boxes.copy()
@@ -210,8 +216,8 @@ class Look:
 
 
 def draw_boxes(axes: Axes, boxes: Columns, paints: Sequence[Paint]) -> None:
-    """Draw the boxes that lie within the time and the rows of `axes`, with row 0 on top: up to FEW
-    one by one, more as one image.
+    """Draw the boxes that lie within the time of `axes`, with row 0 on top: up to FEW one by one,
+    more as one image. A box's `kind` is an index of `paints`.
 
     Where rows are few, the image has a whole number of pixels for each, or the edges between rows
     would blur.
@@ -246,7 +252,8 @@ def draw_boxes(axes: Axes, boxes: Columns, paints: Sequence[Paint]) -> None:
 
 
 def _points(axes: Axes, boxes: Columns) -> Floats:
-    """Return the widths and the heights of boxes on the page, in points."""
+    """Return an array with two rows, the widths and the heights of the boxes on the page, in
+    points."""
     one, other = (
         axes.transData.transform(np.column_stack(corner))
         for corner in ((boxes.start, boxes.low), (boxes.end, boxes.high))
@@ -256,9 +263,11 @@ def _points(axes: Axes, boxes: Columns) -> Floats:
 
 
 def draw_names(axes: Axes, boxes: Columns, names: Sequence[str], margin: float = 0) -> None:
-    """Write the name of each run's job into the run's largest box, where that has room for it.
+    """Write the name of each run's job into the run's largest box, where the box is long and high
+    enough for it. With more than FEW boxes, no names are written.
 
-    `margin`: points that stay free on both sides, for marks.
+    `names` has the jobs' names in order of submission. `margin`: points that stay free on both
+    sides, for marks.
     """
     boxes = within(boxes, *axes.get_xlim())
     if len(boxes) > FEW:
@@ -275,9 +284,11 @@ def draw_names(axes: Axes, boxes: Columns, names: Sequence[str], margin: float =
 
 
 def image(boxes: Columns, paints: Sequence[Paint], raster: Raster) -> Floats:
-    """Return an image of the boxes: (rows, columns, 3) colours in [0, 1], white without a box.
+    """Return an image of the boxes: an array (rows, columns, 3) of colours in [0, 1], white where
+    there is no box.
 
-    The colours of a pixel mix by area; states get the area that the boxes before them leave.
+    The colours of a pixel mix by area. Boxes that show a worker's state get the area that the other
+    boxes leave.
     """
     picture = np.ones((raster.rows, raster.columns, 3))
     for columns, band in bands(boxes, Look(paints), raster):
@@ -286,7 +297,8 @@ def image(boxes: Columns, paints: Sequence[Paint], raster: Raster) -> Floats:
 
 
 def bands(boxes: Columns, look: Look, raster: Raster) -> Iterator[tuple[slice, Floats]]:
-    """Yield the image in parts from left to right, each as its columns and their pixels."""
+    """Yield the image of the boxes in BANDS parts from left to right: for each, the slice of its
+    columns and an array (rows, columns, 3) of its colours."""
     edges = np.linspace(0, raster.columns, BANDS + 1).astype(int).tolist()
     step = (raster.end - raster.start) / raster.columns
     for first, last in pairwise(edges):
@@ -313,10 +325,11 @@ def _band(boxes: Columns, paints: Sequence[Paint], raster: Raster) -> Floats:
 
 
 def coverage(boxes: Columns, raster: Raster) -> dict[int, Floats]:
-    """Map each kind to the part of each pixel that its boxes cover, (rows, columns) in [0, 1].
+    """Map each kind to the part of each pixel that boxes of this kind cover: an array (rows,
+    columns) in [0, 1].
 
-    The boxes do not overlap. The result is exact but for rounding: a pixel counts in part where an
-    edge falls within it.
+    The boxes must not overlap. The result is exact but for rounding: a pixel counts in part where
+    an edge falls within it.
     """
     found = {}
     for kind in np.unique(boxes.kind).tolist():
@@ -329,11 +342,12 @@ def coverage(boxes: Columns, raster: Raster) -> dict[int, Floats]:
 
 
 def _steps(low: Floats, high: Floats, pixels: int, start: float, end: float) -> Any:
-    """Return a sparse matrix with a row for each edge of a pixel and a column for each box: how the
-    fraction of the pixel that the box covers changes there.
+    """Return a sparse matrix with a row for each edge of a pixel and a column for each box: by how
+    much the fraction of the pixel that the box's interval [low, high) covers changes at that edge.
 
-    The running sum of a box's steps is the part of each pixel that [low, high) covers, so that the
-    coverage by all boxes is one product of two such matrices.
+    `pixels` pixels divide the interval from `start` to `end`. The running sum of a box's steps is
+    the part of each pixel that it covers, so that the coverage by all boxes is one product of two
+    such matrices.
     """
     from scipy.sparse import csr_array
 

@@ -70,14 +70,17 @@ def draw_panels(
     marks: Mapping[str, Mapping[str, float]] = NONE,
     ticks: Mapping[float, str] = NONE,
 ) -> Path:
-    """Draw the curves of each panel into a picture, and return `path`.
+    """Draw the curves of each panel, with their intervals as bars, into a picture at `path`, and
+    return `path`.
 
-    `line`: height of a horizontal line, such as the ratio 1 that means no difference; `best`: True
-    puts a star at the highest value of each curve, False at the lowest; `marks`: maps each panel to
-    names of places on its x-axis; `ticks`: names of values of x.
+    `x` and `y`: labels of the axes; `line`: height of a horizontal line, such as the ratio 1 that
+    means no difference; `best`: True puts a star at the highest value of each curve, False at the
+    lowest; `marks`: maps each panel to names of places on its x-axis; `ticks`: maps values of x to
+    their names; `note`: text in the legend.
 
     If the y-axes are logarithmic, all panels have the same axes; else those of a column have. Every
-    panel has the same curves, which are drawn a little apart so that their bars can be read.
+    panel has the same curves, which are drawn a little apart so that their bars can be read. Raises
+    InputError where matplotlib is missing, or the file cannot be written.
     """
     share: Literal["all", "col"] = "all" if log_y else "col"
     figure, grid = panels_in(columns, len(panels), WIDTH, HEIGHT, MORE, share)
@@ -103,7 +106,7 @@ def draw_panels(
 
 
 def _mark(axes: Axes, curves: Mapping[str, Curve], marks: Mapping[str, float]) -> None:
-    """Draw a vertical line at each marked place, with its name on the side of the panel's
+    """Draw a vertical line at each place of `marks`, with its name on the side towards the panel's
     middle."""
     places = sorted(at for points in curves.values() for at, _ in points)
     for k, (name, at) in enumerate(marks.items()):
@@ -116,9 +119,10 @@ def _mark(axes: Axes, curves: Mapping[str, Curve], marks: Mapping[str, float]) -
 def _draw_curves(
     axes: Axes, curves: Mapping[str, Curve], log_x: bool, log_y: bool, best: bool | None
 ) -> None:
-    """Draw each curve with its own colour and marker, a little beside the others.
+    """Draw each curve with its own colour and marker, a little beside the others. `best` is as for
+    `draw_panels`.
 
-    On a logarithmic axis, a bar that reaches 0 or less ends at the foot of the axis.
+    On a logarithmic y-axis, a bar that reaches 0 or less ends at the foot of the axis.
     """
     ends = [end for points in curves.values() for _, it in points for end in (it.low, it.mean)]
     foot = min((end for end in ends if end > 0), default=0.0) / FOOT if log_y else -inf
@@ -152,7 +156,8 @@ def _number(
     log_y: bool,
     ticks: Mapping[float, str],
 ) -> None:
-    """Show ticks as plain numbers, with one at each place of the curves on a logarithmic x-axis."""
+    """Show ticks as plain numbers. On a logarithmic x-axis, and where `ticks` names values of x,
+    there is one at each point of the curves."""
     from matplotlib.ticker import LogLocator
 
     places = sorted({at for points in curves.values() for at, _ in points})
@@ -189,8 +194,11 @@ def draw_spreads(
     panels: Mapping[str, Mapping[str, Spread]], path: Path, title: str, x: str
 ) -> Path:
     """Draw a box plot for each sample, with every value on it and the mean with its interval below.
+    Return `path`.
 
-    Returns `path`.
+    There is a panel for each title, with samples by name. `x` labels the axis of values, which is
+    logarithmic where they are above 0 and differ by a ratio above LOG_RATIO. Raises InputError
+    where matplotlib is missing, or the file cannot be written.
     """
     rows = max(map(len, panels.values()))
     figure = blank_figure(2 * WIDTH, (MORE + ROW * rows) * len(panels) + MORE)
@@ -221,7 +229,8 @@ def draw_spreads(
 
 
 def _draw_mean(axes: Axes, mean: Estimate, y: float, foot: float) -> None:
-    """Draw the mean, and its interval if it has one, which ends at `foot` on a logarithmic axis."""
+    """Draw the mean at height `y`, and its interval if that is finite. An interval goes no lower
+    than `foot`, the foot of a logarithmic axis."""
     if not mean.size:
         return
     low, high = max(mean.low, foot), mean.high
@@ -251,8 +260,8 @@ class Compared(Protocol):
         """Return the predicted and the measured makespans of a variant, run by run."""
 
     def uses(self, variant: str) -> Iterator[tuple[str, float, Estimate]]:
-        """Yield (use, predicted mean, measured estimate) of the processor-time of each use that
-        occurs."""
+        """Yield (use, predicted mean, measured estimate) of a variant's processor-time, for each
+        use that occurs."""
 
 
 def draw_reality(compared: Compared, title: str, path: Path) -> Path:

@@ -72,8 +72,11 @@ def panels_in(
     more: float,
     share: Literal["none", "all", "col"] = "none",
 ) -> tuple[Figure, list[Axes]]:
-    """Return a figure with `count` panels of this size in inches, `more` inches higher, and the
-    panels; `share` says which of them have the same axes."""
+    """Return a figure with `count` panels in rows of `columns`, and the panels row by row.
+
+    Each panel has `width` x `height` inches, and the figure is `more` inches higher. `share` says
+    whether no panels, all, or those of one column have the same axes.
+    """
     rows = ceil(count / columns)
     figure = blank_figure(width * columns, height * rows + more)
     grid = list(figure.subplots(rows, columns, sharex=share, sharey=share, squeeze=False).flat)
@@ -88,9 +91,11 @@ def check_suffix(path: Path) -> None:
 
 
 def save(figure: Figure, path: Path, dpi: int = DPI) -> Path:
-    """Write the figure in the format that the suffix of `path` names, and return `path`.
+    """Write the figure to `path`, in the format that its suffix names, and return `path`. `dpi` is
+    the resolution of a .png.
 
-    Raises InputError for another suffix, and where the file cannot be written.
+    The same figure gives the same file. Raises InputError for another suffix, and where the file
+    cannot be written.
     """
     from matplotlib import rc_context
 
@@ -102,12 +107,13 @@ def save(figure: Figure, path: Path, dpi: int = DPI) -> Path:
 
 
 def title_within(title: str, inches: float) -> str:
-    """Return the title, broken into the lines that it needs on a picture of that width."""
+    """Return the title, broken into the lines that it needs on a picture that is `inches` wide."""
     return textwrap.fill(title, int(inches * LETTERS_PER_INCH))
 
 
 def plainly(text: str) -> str:
-    """Return the text with control characters and `$` escaped, which would begin a formula."""
+    """Return the text as matplotlib shows it literally: with control characters escaped, and also
+    `$`, which would begin a formula."""
     return "\n".join(map(visible, text.split("\n"))).replace("$", r"\$")
 
 
@@ -120,9 +126,10 @@ def number_wholly(axes: Axes, which: Literal["x", "y"]) -> None:
 def legend_below(
     figure: Figure, title: str = "", columns: int = 3, handles: Sequence[Any] | None = None
 ) -> None:
-    """Add a legend below the axes, since within them it could hide parts of the drawing.
+    """Add a legend of so many columns below the axes, since within them it could hide parts of the
+    drawing.
 
-    `handles`: entries of the legend; default: all labelled parts of the figure.
+    `handles` are the entries of the legend; default: all labelled parts of the figure.
     """
     figure.legend(
         handles=handles,
@@ -156,7 +163,8 @@ class Framing:
     """Resolution of a .png, pixels per inch."""
 
     def window(self, scene: Scene) -> tuple[float, float]:
-        """Return the first and the last time of the picture; a run without duration gets one unit.
+        """Return the first and the last time that the picture shows: `since`, and `until` but not
+        beyond the log's end. For a run without duration the end is 1.
 
         Raises InputError for an empty window.
         """
@@ -174,12 +182,15 @@ class Framing:
         return blank_figure(*(self.size or (WIDTH, height)))
 
     def heading(self, scene: Scene) -> str:
-        """Return the title, broken into lines that fit the picture."""
+        """Return the picture's title, by default the run's scenario, seed and policy, broken into
+        lines that fit the picture."""
         title = self.title or title_of(scene.header)
         return title_within(title, self.size[0] if self.size else WIDTH)
 
     def label(self, axes: Axes, scene: Scene) -> None:
-        """Limit the axis of time to the window, and label it with its unit.
+        """Limit the axis of time to the window, and label it with its unit: `unit`; by default
+        dates where the log knows them, days for a window of LONG seconds or more, and else the
+        log's unit.
 
         Slots are counted in whole numbers. Raises InputError for an empty window, and for a unit of
         seconds in a log that counts slots.

@@ -30,7 +30,8 @@ COLUMNS = {"t": float} | dict.fromkeys(FLEET, int)
 
 @define(eq=False)
 class Fleet:
-    """Counts over time the workers that wait for repair, are in repair, or have retired."""
+    """Counts over time the workers that wait for repair, are in repair, or have retired, from a
+    log's events on failed units: workers, or nodes and the like that have several workers."""
 
     table: Table = field(factory=partial(Table, COLUMNS))
     """A row for each change: its time, and the number of workers at each level from then on."""

@@ -37,9 +37,9 @@ def draw_processors(scene: Scene, framing: Framing) -> Figure:
     """Draw the uses of each processor over time, with workers' states behind them and marks for
     failures and checkpoints.
 
-    Each processor has a row up to some thousands of boxes; beyond, several rows and instants share
-    a pixel, whose colour mixes their uses by area. If all uses are of one kind, colours show
-    classes of jobs instead.
+    Up to FEW boxes are drawn one by one; beyond, several rows and instants share a pixel, whose
+    colour mixes their uses by area. If all uses are of one kind, colours show classes of jobs
+    instead (users, queues or waits).
     """
     chart = _Chart.of(scene, framing, scene.workers, row_of(scene.header))
     look = scene.look_of_uses()
@@ -52,11 +52,12 @@ def draw_processors(scene: Scene, framing: Framing) -> Figure:
 
 
 def draw_jobs(scene: Scene, framing: Framing) -> Figure:
-    """Draw jobs over time in order of submission: their time in the system, and each run with its
-    outcome.
+    """Draw jobs over time in order of submission, a row each: their time in the system, and each
+    run with its outcome.
 
     Copies that run at once lie side by side in their job's row. Events without a job are not
-    marked. More than FEW jobs are counted by their submission and their time in the system.
+    marked. More than FEW jobs are not drawn: instead, colours count them by the times of their
+    submission and the lengths of their stay.
     """
     if len(scene.jobs) > FEW:
         return _count_jobs(scene, framing)
@@ -73,7 +74,8 @@ def draw_jobs(scene: Scene, framing: Framing) -> Figure:
 
 
 def _count_jobs(scene: Scene, framing: Framing) -> Figure:
-    """Draw how many jobs were submitted when and stayed how long, for jobs too many to draw."""
+    """Draw how many jobs were submitted when and stayed in the system how long, as a map of cells,
+    for jobs too many to have a row each."""
     start, end = framing.window(scene)
     stays = scene.runs[scene.runs.run < 0]
     stays = stays[(stays.start >= start) & (stays.start <= end)]
@@ -103,8 +105,8 @@ class _Chart:
 
     @classmethod
     def of(cls, scene: Scene, framing: Framing, names: Sequence[str], what: str) -> _Chart:
-        """Return an empty chart with title, axes and named rows; `what` says what a row is, such as
-        a worker."""
+        """Return an empty chart with title, axes and a row for each of `names`. `what` says what a
+        row is, such as `worker`."""
         start, end = framing.window(scene)
         marks = signs(scene.marks[(scene.marks.t >= start) & (scene.marks.t <= end)])
         figure = framing.figure(min(max(2.2 + 0.28 * len(names), 3.4), 8.0))
@@ -126,12 +128,12 @@ class _Chart:
 
     @property
     def size(self) -> float:
-        """Size of a mark in points, which depends on the number of marks."""
+        """Size of a mark in points: smaller from FEW_MARKS marks on."""
         return 7.7 if len(self.marks) < FEW_MARKS else 4.5
 
     def fill(self, boxes: Columns, paints: Sequence[Paint], marks: Columns) -> None:
-        """Draw the boxes, the marks (or, if they are too many, a strip that counts them), and the
-        legend."""
+        """Draw the boxes, the legend and the marks; where the chart has a strip for signs, it
+        counts the chart's own marks over time instead."""
         counted = self.strip is not None
         marks = self.marks if counted else marks
         kinds = np.unique(marks.kind).tolist()
@@ -165,14 +167,14 @@ class _Chart:
 
 
 def signs(marks: Columns) -> Columns:
-    """Return the marks to be drawn: all of them, or, if there are more than MANY_MARKS, all but
-    those of checkpoints."""
+    """Return the marks to be drawn: all of them or, if there are more than MANY_MARKS, those that
+    are no checkpoints."""
     return marks if len(marks) <= MANY_MARKS else marks[marks.kind != Sign.CHECKPOINT]
 
 
 def draw_legend(figure: Figure, shown: Iterable[Paint], counted: bool = False) -> None:
-    """Add a legend of colours and signs below the chart; `counted`: signs are counted in a strip
-    and not marked."""
+    """Add a legend of these colours and signs, each once, below the chart. With `counted`, signs
+    are counted in a strip below, and their entries say so."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 

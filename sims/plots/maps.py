@@ -33,10 +33,12 @@ def draw_maps(
     logs: tuple[bool, bool] = (False, False),
     foot: str = "star: the best; ring: as good as the best",
 ) -> Path:
-    """Draw a panel for each title, and return `path`.
+    """Draw a panel for each title, with its points as dots coloured by their values, to `path`, and
+    return `path`.
 
-    `names` are those of x, y and the value; `logs` says which axes are logarithmic; `foot` explains
-    the signs. Raises InputError where matplotlib is missing, or the file cannot be written.
+    `names` are the labels of x, y and the value; `logs` says whether x and y are logarithmic;
+    `foot` explains the signs below `title`. Raises InputError where matplotlib is missing, or the
+    file cannot be written.
     """
     columns = min(2, len(panels))
     figure, grid = panels_in(columns, len(panels), WIDTH, HEIGHT, MORE)

@@ -55,8 +55,8 @@ CHANNELS = {"data": "transfer", "image": "image", "program": "program", "saved i
 
 
 def draw_ledger(scene: Scene, framing: Framing) -> Figure:
-    """Draw the shares of processors x makespan by use, and the same by worker or group of
-    processors.
+    """Draw the shares of processors x makespan by use, and beside them the shares of each worker's
+    time, or of each group of processors' where there are more than GROUPS.
 
     The ledger covers the whole run: raises InputError where the framing has a window.
     """
@@ -86,7 +86,8 @@ def _draw_whole(axes: Axes, scene: Scene) -> dict[str, float]:
 
 
 def _draw_groups(axes: Axes, scene: Scene) -> list[Paint]:
-    """Draw a stacked bar for each worker or group of processors, and return the paints used."""
+    """Draw a stacked bar of uses for each worker or group of neighbouring processors, and return
+    the paints of the uses drawn."""
     header, rows = scene.header, scene.header.processors
     groups = min(rows, GROUPS)
     areas = coverage(scene.uses, Raster(groups, 1, rows, scene.end or 1))
@@ -119,10 +120,11 @@ def _draw_groups(axes: Axes, scene: Scene) -> list[Paint]:
 
 
 def draw_bandwidth(scene: Scene, framing: Framing) -> Figure:
-    """Draw the number of the master's channels in use over time, by kind of message, and the
-    bandwidth of the shared storage in use.
+    """Draw over time the number of the master's channels in use, by kind of message, and in a panel
+    below the bandwidth of the shared storage in use.
 
-    Raises InputError for a log without either.
+    A panel is left out where the log has no such transfers, or no storage. Raises InputError for a
+    log without either.
     """
     drawn: list[Callable[[Axes, Scene], bool]] = []
     if channels_used(scene)[1]:
@@ -159,31 +161,34 @@ def _draw_storage(axes: Axes, scene: Scene) -> bool:
 
 
 def _limit(axes: Axes, at: float, label: str) -> None:
-    """Draw what there is in all as a line."""
+    """Draw a dashed horizontal line at the level `at`, which is all that there is, such as the
+    number of channels."""
     axes.axhline(at, color=COLOURS["vermilion"], ls="--", lw=1.2, label=label)
 
 
 def bandwidth_used(scene: Scene) -> tuple[Floats, dict[str, Floats]]:
     """Return the times at which the use of the shared storage changes and, for each direction
-    (saving, loading), the bandwidth that all runs together use from each of these times on.
+    (saving, loading), an array with the bandwidth that all runs together use from each of these
+    times on.
 
-    A direction that is never used is left out.
+    The times begin with 0. A direction that is never used is left out.
     """
     times, levels = _levels(scene.bandwidths, ("saving", "loading"))
     return times, {name: it for name, it in levels.items() if it.any()}
 
 
 def _levels(rows: Columns, names: Iterable[str]) -> tuple[Floats, dict[str, Floats]]:
-    """Return the times of a table's rows, from 0 on, and each level from each time on: that of the
-    last row of the instant."""
+    """Return the times of a table's rows, in order and from 0 on, and for each of `names` an array
+    with its level from each of these times on: 0 at first, and of several rows at one time that of
+    the last."""
     times = np.insert(rows.t, 0, 0)
     last = np.append(np.diff(times) > 0, True)
     return times[last], {it: np.insert(rows[it], 0, 0)[last] for it in names}
 
 
 def channels_used(scene: Scene) -> tuple[Floats, dict[str, NDArray[np.int64]]]:
-    """Return times, and for each kind of message the number of transfers under way from each time
-    on."""
+    """Return the times at which transfers by the master begin or end, from 0 on, and for each kind
+    of message that occurs an array with the number of its transfers under way from each time on."""
     kinds = scene.uses.kind
     boxes = {what: scene.uses[kinds == KIND[kind]] for what, kind in CHANNELS.items()}
     found = {what: it for what, it in boxes.items() if len(it)}
@@ -238,8 +243,8 @@ def draw_repairs(scene: Scene, framing: Framing) -> Figure:
 
 
 def processors_busy(scene: Scene) -> tuple[Floats, Floats]:
-    """Return times, and the number of processors that jobs hold, working or waiting, from each
-    time on.
+    """Return the times at which a use of processors begins or ends, from 0 on, and the number of
+    processors that jobs hold, working or waiting, from each of these times on.
 
     RECLAIMED and DOWN processors do not count. A processor that several runs share counts with the
     sum of their shares.
@@ -259,11 +264,11 @@ def _stack(
     levels: Mapping[str, NDArray[Any]],
     whole: bool = True,
 ) -> bool:
-    """Draw `levels`, each valid from its time in `times` on, on top of each other; times begin with
-    0.
+    """Draw `levels` on top of each other; each has a value for every time in `times`, which begin
+    with 0, that holds from then on.
 
-    `whole` says that they count something. Return whether means over intervals were drawn, as there
-    were too many times.
+    `whole` says that levels are whole numbers. Return whether there were more than FINEST times, so
+    that means over intervals were drawn.
     """
     axes.grid(axis="y", alpha=0.3)
     times, areas = np.append(times, scene.end), np.array(list(levels.values()), dtype=float)
@@ -282,8 +287,12 @@ def _stack(
 
 
 def averaged(times: Floats, levels: Floats) -> tuple[Floats, Floats]:
-    """Return the edges of FINEST intervals of equal length, and each level's mean over each
-    interval."""
+    """Return the FINEST + 1 edges of intervals of equal length from 0 to the last time, and an
+    array with a row for each level: its mean over each interval, and the last mean once more.
+
+    `levels` has a row for each level and a column for each of `times`, from which on the value
+    holds.
+    """
     sums = np.insert(np.cumsum(levels[:, :-1] * np.diff(times), axis=1), 0, 0, axis=1)
     edges = np.linspace(0, times[-1], FINEST + 1)
     means = np.diff([np.interp(edges, times, row) for row in sums]) / np.diff(edges)
@@ -297,7 +306,7 @@ WHOLE = Framing()
 
 
 class What(enum.Enum):
-    """The pictures of a run."""
+    """The pictures of a run that can be drawn by name."""
 
     GANTT = "gantt"
     """Gantt chart with a row for each processor."""
@@ -354,7 +363,8 @@ class Picture:
 
     @classmethod
     def of(cls, records: Iterable[Record], what: What, framing: Framing = WHOLE) -> Picture:
-        """Draw picture `what` of the run with these records as PNG in memory."""
+        """Return picture `what` of the run with these records as a PNG in memory. Raises InputError
+        as `draw` does."""
         file = BytesIO()
         draw(records, what, framing).savefig(file, dpi=framing.dpi, format="png")
         return cls(file.getvalue())

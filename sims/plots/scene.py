@@ -71,7 +71,11 @@ LEVEL = {"t": float, "waiting": np.int32, "running": np.int32}
 @define(eq=False)
 class Scene(Listener):
     """Boxes for uses and runs, marks for events, and levels over time: all that the pictures of a
-    run show, collected while its log is read."""
+    run show, collected while its log is read.
+
+    A box covers rows of a chart over some time. Processors are the rows of `uses` and `marks`, and
+    jobs, in order of submission, those of `runs`.
+    """
 
     channels: int | None = None
     """Number of the master's channels, n_com; None: the log has no link."""
@@ -102,7 +106,8 @@ class Scene(Listener):
 
     @classmethod
     def of(cls, records: Iterable[Record], *listeners: Listener) -> Scene:
-        """Return the scene of one run from all of its records; `listeners` are notified too."""
+        """Return the scene of one run from all of its records. Each of `listeners` hears of the
+        run's changes, too."""
         scene = cls()
         scene.read(records, *listeners)
         return scene
@@ -130,7 +135,7 @@ class Scene(Listener):
 
     @property
     def header(self) -> ScenarioStarted:
-        """First event of the log."""
+        """First event of the log, which names scenario, seed, policy, unit and processors."""
         header: ScenarioStarted = self.history.header
         return header
 
@@ -147,7 +152,8 @@ class Scene(Listener):
 
     @property
     def workers(self) -> tuple[str, ...]:
-        """Names of the workers, or the numbers of the processors."""
+        """Names of the workers by number or, where the log has none, the numbers of the processors
+        as text."""
         return self.header.workers or tuple(map(str, range(self.header.processors)))
 
     @cached_property
@@ -157,7 +163,8 @@ class Scene(Listener):
 
     @cached_property
     def uses(self) -> Columns:
-        """Uses of the processors as a table of BOX, with one row for each processor."""
+        """Uses of the processors over time, as a table of BOX; the rows of the chart are
+        processors."""
         return self._uses.columns()
 
     @cached_property
@@ -177,9 +184,10 @@ class Scene(Listener):
 
     @cached_property
     def runs(self) -> Columns:
-        """Runs as a table of BOX: copies of a job that overlap lie side by side in the job's row.
+        """Runs as a table of BOX whose rows are jobs: copies of a job that overlap lie side by side
+        in the job's row.
 
-        Behind them lies each job's time in the system, with run -1.
+        Behind them lies each job's time in the system, a box whose `run` is -1.
         """
         boxes = self._runs.columns()
         # A cancelled run from which another began was resized or cloned: its work was not wasted.
@@ -196,7 +204,7 @@ class Scene(Listener):
         return boxes
 
     def shares(self) -> dict[str, float]:
-        """Return the share of each use that occurs, in % of processors x makespan.
+        """Map each use that occurs to its share, in % of processors x makespan.
 
         Sums are of floating-point numbers: the exact ones of `sims.ledger` would take as long as
         reading the log.
@@ -209,12 +217,12 @@ class Scene(Listener):
         return {use: 100 * it / capacity for use, it in spent.items() if it > ROUNDING * capacity}
 
     def rows_of_processors(self) -> Columns:
-        """Return the uses of the processors, with those that share a processor beside each
-        other."""
+        """Return `uses`, but with boxes of runs that share a processor beside each other within its
+        row, each as high as its share."""
         return side_by_side(self.uses)
 
     def look_of_uses(self) -> Look:
-        """Return how uses of processors are painted.
+        """Return how the boxes of `uses` are painted.
 
         If the log has workers' states, the boxes of other uses are a little lower, so that the
         states show above and below.
@@ -224,15 +232,15 @@ class Scene(Listener):
         return self._look(kinds, USE_PAINTS, INSET if states else 0)
 
     def look_of_runs(self) -> Look:
-        """Return how runs are painted."""
+        """Return how the boxes of `runs` are painted."""
         return self._look(np.unique(self.runs.kind).tolist(), RUN_PAINTS)
 
     def _look(self, kinds: Iterable[int], paints: Sequence[Paint], inset: float = 0) -> Look:
-        """Return how boxes are painted; classes of jobs are distinguished where kinds do not
-        differ.
+        """Return how boxes of these kinds, each an index of `paints`, are painted. `inset` is the
+        part of a row that a box leaves free above and below.
 
-        If all boxes but states are of the first kind, one colour would say nothing: they get the
-        colours of their jobs' classes.
+        If all boxes but workers' states are of kind 0, one colour would say nothing: they get the
+        colours of their jobs' classes, if there are classes.
         """
         alike = [kind for kind in kinds if not paints[kind].state] == [0]
         which, classes = self._classes() if alike else (None, ())
@@ -241,10 +249,12 @@ class Scene(Listener):
         return Look((*paints, *classes), inset, len(paints) + which)
 
     def _classes(self) -> tuple[Columns | None, Sequence[Paint]]:
-        """Return each job's class, as an index, and the paints of the classes.
+        """Return an array with the number of each job's class, by the job's row, and the paint of
+        each class.
 
-        Classes are users, the largest first, if there are several; else queues; else, for more than
-        MANY jobs of a log in seconds, waits. Without any of these, no class is returned.
+        Classes are users, the one with most processor-time first, if there are several; else
+        queues; else, for more than MANY jobs of a log in seconds, waits. Users or queues beyond the
+        colours of CLASSES share one class. Without any of these, None and no paints are returned.
         """
         of_jobs = np.bincount(self.uses.job + 1, areas_of(self.uses), len(self.jobs) + 1)[1:]
         most = len(CLASSES)
@@ -308,8 +318,9 @@ class Scene(Listener):
         self._runs.add(lane, lane + 1, run.start, end, 1, kind, row, run.number, run.record.seq)
 
     def _use(self, it: Slice) -> None:
-        """Add the boxes of one slice of the ledger (a use of processors over some time), one for
-        each interval of its processors."""
+        """Add the boxes of one slice of the ledger (a use of processors over some time) to the
+        table of uses: one for each interval of its processors or, if its share is below 1, for each
+        processor."""
         kind, share = KIND[it.note if it.note in MESSAGES else it.use.value], float(it.share)
         job = -1 if it.job is None else self.rows[it.job]
         spans = spans_in(it.processors)
@@ -370,6 +381,6 @@ def _keys(runs: Columns) -> NDArray[np.int64]:
 
 
 def middle(processors: str) -> int:
-    """Return the middle processor of the largest interval of an interval set."""
+    """Return the middle processor of the largest interval of an interval set such as `0-3 5`."""
     first, last = max(spans_in(processors), key=lambda it: it[1] - it[0])
     return (first + last) // 2

@@ -21,8 +21,9 @@ ROW, WIDTH, MORE = 0.42, 8.0, 2.0
 
 @frozen
 class Bar:
-    """A number of a scenario, and the ratios of a measure that less and more of the number give;
-    None for one that is not known."""
+    """A row of a tornado: a number of a scenario by its name, and the ratios of a measure to its
+    mean as it is where the number is smaller (`less`) and larger (`more`). A ratio that is not
+    known is None."""
 
     name: str
     less: Estimate | None
@@ -30,10 +31,11 @@ class Bar:
 
 
 def draw_tornado(bars: Sequence[Bar], path: Path, title: str, what: str, part: str) -> Path:
-    """Draw the bars from the top down, with intervals, and return `path`.
+    """Draw the bars to `path`, the first on top, each from the ratio 1 to its ratios and with their
+    intervals. Return `path`.
 
-    `what` names the ratio, and `part` the change of each number. Raises InputError where matplotlib
-    is missing, or the file cannot be written.
+    `what` labels the axis of ratios, and `part` is the change of each number as text, such as `20
+    %`. Raises InputError where matplotlib is missing, or the file cannot be written.
     """
     figure = blank_figure(WIDTH, ROW * len(bars) + MORE)
     axes = figure.subplots()

@@ -47,7 +47,8 @@ Short = tuple[tuple[type, ...], str]
 
 
 class Section(BaseModel):
-    """A table of a file: its keys, their bounds and their defaults."""
+    """A table of a file as a pydantic model: its keys, their bounds and their defaults. A key that
+    it does not have is refused."""
 
     model_config = STRICT
 
@@ -74,12 +75,14 @@ class Section(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _known(cls, table: Any) -> Any:
-        """Refuse keys that the section does not have."""
+        """Return the table, if it has no key that the section does not have. Raises ValueError, of
+        an InputError, otherwise."""
         return refuse_unknown(table, cls.model_fields)
 
     @model_validator(mode="after")
     def _checked(self) -> Self:
-        """Run `check` after the keys themselves have been checked."""
+        """Run `check` after the keys themselves have been checked. Raises ValueError where it
+        refuses."""
         try:
             self.check()
         except InputError as error:
@@ -91,12 +94,13 @@ class Section(BaseModel):
         return bool(getattr(self, key) != type(self).model_fields[key].default)
 
     def check(self) -> None:
-        """Raise ValueError or InputError for keys that do not go together."""
+        """Raise ValueError or InputError where keys of the section do not go together. Sections
+        override this method; here it accepts all."""
 
 
 def refuse_unknown(table: Any, keys: Collection[str]) -> Any:
-    """Return the table, if it has only keys of `keys`. Raises ValueError, of an InputError, for the
-    first other key."""
+    """Return the table unchanged if all its keys are in `keys`, or if it is no table. Raises
+    ValueError, of an InputError, for the first other key."""
     unknown = [key for key in table if key not in keys] if isinstance(table, Mapping) else ()
     if unknown:
         problem, known = f"unknown key{meant(unknown[0], keys)}", ", ".join(keys)
@@ -107,7 +111,9 @@ def refuse_unknown(table: Any, keys: Collection[str]) -> Any:
 def documented(
     kind: type, node: Json, defaults: Mapping[str, Any], handler: GetJsonSchemaHandler
 ) -> Json:
-    """Return the JSON schema of a class with the docstrings of the class and of its attributes.
+    """Return `node`, the JSON schema of a table with the fields of `kind`, with the docstrings of
+    the class and of its attributes as descriptions, and with `defaults` by key. `handler` resolves
+    references within the schema.
 
     pydantic's `use_attribute_docstrings` would read the source whenever a class is made: each run
     would take 0.15 s longer.
@@ -136,8 +142,11 @@ def told_by(read: Callable[[Any, ValidationInfo], Any], dump: Callable[[Any], An
 
 @cache
 def table_of(kind: type, tag: str | None = None, times: tuple[str, ...] = ()) -> TypeAdapter[Any]:
-    """Return a type adapter that reads the table of an attrs class; `tag` is the value of its
-    `kind`, and `times` names the fields that are times."""
+    """Return a type adapter that reads a table whose keys are the fields of the attrs class `kind`.
+
+    `tag` is the value that its key `kind` may have; None: it has no such key. `times` names the
+    fields that are times, for which texts such as `2 h` may stand.
+    """
     keys: dict[str, Any] = {TAG: NotRequired[Literal[tag]]} if tag else {}
     for it in attrs.fields(attrs.resolve_types(kind)):
         annotations = [*bounded(it.validator), *([Timed()] if it.alias in times else [])]
@@ -152,8 +161,11 @@ def table_of(kind: type, tag: str | None = None, times: tuple[str, ...] = ()) ->
 
 
 def arguments_of(kind: type, table: Mapping[str, Any], source: str, key: str) -> dict[str, Any]:
-    """Return a table as the arguments of an attrs class that is no section. Raises InputError for
-    keys and values that do not fit."""
+    """Return a table as the arguments by name of an attrs class that is no section.
+
+    Raises InputError, naming the file `source` and the table's place `key`, for keys and values
+    that do not fit.
+    """
     found: dict[str, Any] = checked(table_of(kind).validate_python, dict(table), source, key)
     return found
 
@@ -177,7 +189,7 @@ class Held:
         return result
 
     def _read(self, value: Any, info: ValidationInfo) -> Any:
-        """Return the object that a table describes, or the object itself."""
+        """Return the object that a table describes; an object of the class is returned as it is."""
         if isinstance(value, self.kind):
             return value
         table = table_of(self.kind, self.tag, self.times)
@@ -185,7 +197,7 @@ class Held:
         return self.kind(**{key: it for key, it in found.items() if key != TAG})
 
     def dumped(self, value: Any) -> dict[str, Any]:
-        """Return the object as a table."""
+        """Return the object as a table: its fields, and its `kind` where it has a tag."""
         return {**({TAG: self.tag} if self.tag else {}), **attrs.asdict(value)}
 
     def __get_pydantic_json_schema__(
@@ -207,8 +219,8 @@ JSON_TYPES: Mapping[type, str] = {str: "string", int: "number", float: "number",
 
 
 class OneOf:
-    """Annotation for a union of sections and held objects, of which a table chooses one by its
-    `kind`.
+    """Annotation for a union of sections and of attrs classes annotated by `Held`, of which a table
+    chooses one by its `kind`.
 
     A member's schema is built when a file has such a table.
     """
@@ -228,7 +240,13 @@ class OneOf:
         return result
 
     def _chosen(self, value: Any, info: ValidationInfo) -> Any:
-        """Read a table as the member of the union that it chooses; return the section or object."""
+        """Return the section or object of the union's member that a table, or a value that stands
+        for a table, chooses.
+
+        A section or object of a member is returned as it is. Raises ValueError, of an InputError,
+        for a `kind` that is missing or unknown, and PydanticCustomError for a value that stands for
+        no table.
+        """
         if isinstance(value, self.kinds):
             return value
         table, known = self._table(value), ", ".join(self.members)
@@ -242,10 +260,12 @@ class OneOf:
         raise ValueError(InputError("", TAG, problem, known))
 
     def _table(self, value: object) -> Mapping[str, Any]:
-        """Return the table that a value stands for.
+        """Return the table that a value stands for; empty if it stands for none.
 
-        A word stands for its kind, `"always"` for `{kind = "always"}`; other values stand for the
-        kind whose `SHORT` accepts them.
+        A word stands for its kind, `"always"` for `{kind = "always"}`. Another value stands for a
+        table of the first member whose `SHORT` accepts it, and so does a word as the `kind` of a
+        table if it is no member's. To a table without a `kind`, the one that its keys tell is
+        added.
         """
         if isinstance(value, Mapping):
             if isinstance(kind := value.get(TAG), str) and kind not in self.members:
@@ -256,17 +276,20 @@ class OneOf:
         return self._short_for(value)
 
     def _told_by(self, table: Mapping[str, Any]) -> Mapping[str, str]:
-        """Return the `kind` that the keys of a table tell, for a table that does not state its
-        kind; empty if they tell none."""
+        """Return `{kind: NAME}` for a table that does not state its kind: the member of which it
+        has all of the `TOLD_BY` keys and, of several, the one with most of these keys. Empty if
+        there is none."""
         fits = (tag for tag, it in self.members.items() if _telling(it) <= table.keys())
         told = [tag for tag in fits if _telling(self.members[tag])]
         most = max(told, key=lambda tag: len(_telling(self.members[tag])), default=None)
         return {} if most is None else {TAG: most}
 
     def _short_for(self, value: object, only: tuple[type, ...] = ()) -> Mapping[str, Any]:
-        """Return the table for which a value stands by the `SHORT` of some member, or an empty one.
+        """Return the table for which a value stands: `{kind: NAME, KEY: value}` of the first member
+        whose `SHORT` has the value's type and whose `stands_for`, if it has one, accepts the value.
+        Empty if there is no such member, and for a truth value.
 
-        `only` restricts the types of values that may stand for a table.
+        `only`, if not empty, restricts the types further.
         """
         for tag, member in self.members.items():
             types, key = _short(member)
@@ -276,7 +299,7 @@ class OneOf:
         return {}
 
     def _dumped(self, value: Any) -> Any:
-        """Return a held object as a table, and a section as it is."""
+        """Return an object of a member that is no section as a table, and a section as it is."""
         for member, kind in zip(self.members.values(), self.kinds, strict=True):
             if isinstance(value, kind) and not isinstance(value, Section):
                 return held(member).dumped(value)
@@ -288,7 +311,9 @@ class OneOf:
         return {"anyOf": [it for tag in self.members for it in self._written(tag, handler)]}
 
     def _written(self, tag: str, handler: GetJsonSchemaHandler) -> list[Json]:
-        """Return the schemas of all forms in which a member may be written."""
+        """Return the JSON schemas of all forms in which the member `tag` may be written in a file:
+        as a table, as its name where no other key is required, and as a value that stands for a
+        table."""
         member = self.members[tag]
         # Wrapped in another schema, the member generates its JSON Schema itself.
         table = handler(core.definitions_schema(_built(member).core_schema, []))
@@ -310,29 +335,31 @@ class OneOf:
 
 @cache
 def _built(member: Any) -> TypeAdapter[Any]:
-    """Return the type adapter of a member, which is built once."""
+    """Return the type adapter of a union's member. It is built once for each member."""
     return TypeAdapter(member)
 
 
 def held(member: Any) -> Held:
-    """Return the `Held` annotation that a union's member carries."""
+    """Return the `Held` annotation of a union's member that is no section."""
     found: Held = member.__metadata__[0]
     return found
 
 
 def _short(member: Any) -> Short:
-    """Return the `SHORT` of a member; without one, no value stands for it."""
+    """Return the `SHORT` of a union's member: types of values that may stand for its table, and the
+    key that gets the value. Without a `SHORT` there are no types."""
     return getattr(member, "SHORT", ((), ""))
 
 
 def _telling(member: Any) -> frozenset[str]:
-    """Return the keys by which a table without `kind` is known to be of this member, if it has all
-    of these keys; empty if such a table has to state its kind."""
+    """Return the `TOLD_BY` keys of a union's member: a table without a `kind` that has all of them
+    is of this member. Empty if such a table has to state its kind."""
     return frozenset(getattr(member, "TOLD_BY", ()))
 
 
 def tag_of(member: Any) -> str:
-    """Return the value of `kind` in a member's table; empty if it has no kinds."""
+    """Return the value that `kind` has in the table of a section or of a union's member; empty if
+    that table has no `kind`."""
     if not isinstance(member, type):
         return held(member).tag or ""
     field = member.model_fields.get(TAG) if issubclass(member, Section) else None

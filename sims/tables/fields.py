@@ -92,8 +92,8 @@ OR_TEXT = f", or, where the unit is s, {TEXTS}"
 
 
 def annotated(source: Any, kinds: type | UnionType) -> bool:
-    """Return whether a type, or a part of it such as a member of a union, has an annotation of one
-    of these classes."""
+    """Return whether a type, or any type within it such as a member of a union, is `Annotated` with
+    an object of one of the classes `kinds`."""
     own = getattr(source, "__metadata__", ())
     return any(isinstance(it, kinds) for it in own) or any(
         annotated(part, kinds) for part in get_args(source)
@@ -114,8 +114,8 @@ POSITIVE_OR_INF = Accepts("a number above 0, or inf", {"gt": 0})
 
 
 def bounded(validator: Any) -> list[Accepts]:
-    """Return the annotation for the bounds of an attrs validator on a number, in a list that is
-    empty without bounds."""
+    """Return the annotation that stands for the bounds of an attrs validator on a number, alone in
+    a list; the list is empty where the validator has no bounds."""
     found = [
         (*COMPARED[each.compare_op], each.bound)
         for each in getattr(validator, "_validators", (validator,))
@@ -187,8 +187,9 @@ class Timed:
 def _in_seconds(value: Any, info: ValidationInfo, accepted: str) -> Any:
     """Return the seconds that a text such as `2 min` states; return any other value as it is.
 
-    Texts are read only where pydantic's context is a list, which then gets them. Raises
-    PydanticCustomError for a text that is no time; `accepted` describes the numbers that are.
+    Texts are read only where pydantic's context `info` holds a list, to which the text is appended.
+    Raises PydanticCustomError for a text that is no time; `accepted` describes the numbers that are
+    accepted.
     """
     if not (isinstance(value, str) and isinstance(info.context, list)):
         return value
@@ -219,7 +220,8 @@ more than a log's line holds."""
 
 
 class AsInToml:
-    """Annotation for a value that is read by the types of TOML, as are all values within it."""
+    """Annotation for a value that is read strictly, but by the types that TOML has. Its lists stand
+    for tuples, and its words for members of enums and for integer keys, also within the value."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -230,8 +232,8 @@ class AsInToml:
 
 
 def _as_in_toml(node: Any, handler: GetCoreSchemaHandler) -> None:
-    """Relax a schema in place: lists become tuples, words members of enums or integer keys, and
-    whole numbers stay whole."""
+    """Relax a strict core schema in place, at all depths: TOML's lists are accepted for tuples,
+    words for members of enums and for integer keys, and whole numbers stay whole."""
     if isinstance(node, list):
         for inner in node:
             _as_in_toml(inner, handler)
@@ -260,7 +262,8 @@ def _relax(kind: object, node: Any, handler: GetCoreSchemaHandler) -> None:
 
 
 def _whole(value: Any, handler: core.ValidatorFunctionWrapHandler) -> Any:
-    """Return a number as pydantic reads it, but keep a whole number that is not too large."""
+    """Return a number as pydantic reads it by `handler`, but keep a whole number up to MOST_WHOLE
+    as it is."""
     found = handler(value)
     return value if type(value) is int and abs(value) <= MOST_WHOLE else found
 
@@ -269,8 +272,8 @@ def _whole(value: Any, handler: core.ValidatorFunctionWrapHandler) -> Any:
 
 
 def attribute_docs(kind: type) -> dict[str, str]:
-    """Return the docstring of each attribute of a class on one line; those of base classes stand
-    unless replaced."""
+    """Map each attribute of a class, or of its base classes, that has a docstring to this on one
+    line; the class's own docstring replaces that of a base class."""
     classes = [each for each in reversed(kind.__mro__) if each.__module__ != "builtins"]
     return {name: text for each in classes for name, text in _own_docs(each)}
 
@@ -281,8 +284,8 @@ def one_line(text: str) -> str:
 
 
 def _own_docs(kind: type) -> Iterator[tuple[str, str]]:
-    """Yield the attributes of a class that have a docstring in its own source, with it on one
-    line."""
+    """Yield (attribute, docstring on one line) for each attribute that has a docstring in the
+    class's own source."""
     # A class made at run time has no source, and so no such docstrings.
     definition = _classes(kind.__module__).get(kind.__qualname__.rpartition(".")[2])
     for statement, following in pairwise(definition.body if definition else ()):
@@ -305,7 +308,7 @@ def _classes(module: str) -> dict[str, ast.ClassDef]:
 
 
 def members_of(kind: Any) -> list[Any]:
-    """Return the types that a value can have: the members of a union but None."""
+    """Return the members of a union without None; any other type alone in a list."""
     if get_origin(kind) not in (Union, UnionType):
         return [kind]
     return [member for member in get_args(kind) if member is not NoneType]

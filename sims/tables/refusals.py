@@ -37,10 +37,11 @@ Section = TypeVar("Section", bound=BaseModel)
 def section_of(
     kind: type[Section], table: object, source: str, key: str = "", times: list[str] | None = None
 ) -> Section:
-    """Return the section that a table describes.
+    """Return the section of class `kind` that a table describes.
 
-    Texts such as `2 h` are accepted for times only where a list `times` is given, and the list gets
-    these texts. Raises InputError at `key` for a key or value that does not fit.
+    Texts such as `2 h` are accepted for times only where a list `times` is given, and each such
+    text is appended to it. Raises InputError, naming the file `source` and the place below `key`,
+    for a key or value that does not fit.
     """
     return checked(partial(kind.model_validate, context=times), table, source, key)
 
@@ -48,8 +49,8 @@ def section_of(
 def checked(read: Callable[[Any], Read], table: object, source: str, key: str) -> Read:
     """Return the result of `read`, a validating function of pydantic, for a table.
 
-    Raises InputError at `key` for the first error. A misspelt key, which is also missing, is
-    reported as misspelt.
+    Raises InputError, naming the file `source` and the place below `key`, for the first error. A
+    missing key is reported only if there is no other error, since a misspelt key is missing, too.
     """
     try:
         return read(table)
@@ -67,7 +68,8 @@ def checked(read: Callable[[Any], Read], table: object, source: str, key: str) -
 
 
 def _refusal(error: ErrorDetails, table: object) -> InputError:
-    """Return an InputError for an error of pydantic, without its place."""
+    """Return an InputError for an error that pydantic found in `table`, without the file and the
+    error's place."""
     if error["type"] == "missing":
         return InputError("", "", "missing", "a value")
     value, accepted = _written(table, error["loc"], error["input"]), _accepted(error)
@@ -83,7 +85,7 @@ def _refusal(error: ErrorDetails, table: object) -> InputError:
 
 
 def _has_text(value: object) -> bool:
-    """Return whether a value is a text, or a list with one."""
+    """Return whether a value is a text, or a list or tuple with a text at any depth."""
     return isinstance(value, str) or (
         isinstance(value, list | tuple) and any(map(_has_text, value))
     )
@@ -109,20 +111,23 @@ def _accepted(error: ErrorDetails) -> str:
 
 
 def not_accepted(value: object, accepted: str = "") -> str:
-    """Return the problem with a value as text; for a word, with the word that may be meant."""
+    """Return the problem with a value as text. For a word, the text suggests the word of
+    `accepted`, a list with commas, that may be meant."""
     words = [word.split()[-1] for word in accepted.split(", ") if word]
     return f"{shown(_listed(value))} is not accepted{meant(value, words)}"
 
 
 def meant(word: object, known: Collection[str]) -> str:
-    """Return a text that suggests one of the known words for a misspelt one, or an empty text."""
+    """Return a text such as ` (did you mean EASY?)` that suggests the known word closest to a
+    misspelt one. It is empty where none is close, where the word is known, and for a value that is
+    no text."""
     asked = isinstance(word, str) and word not in known
     close = difflib.get_close_matches(str(word), known, 1) if asked else ()
     return f" (did you mean {close[0]}?)" if close else ""
 
 
 def shown(value: object) -> str:
-    """Return a value as text for a message."""
+    """Return a value as Python writes it, cut to 80 characters, for a message."""
     return cut(repr(value))
 
 

@@ -149,7 +149,7 @@ def __dir__() -> list[str]:
 
 
 def open_log(path: str) -> Result:
-    """Return the run of a log.
+    """Return the result of the run whose log is at `path`, as `run` returns it.
 
     Raises InputError where the file is no log.
     """
@@ -157,13 +157,16 @@ def open_log(path: str) -> Result:
 
 
 def plot(run: Result | str, what: str = "gantt", path: str | None = None) -> Any:
-    """Draw a run, or the run of a log: `gantt`, `jobs`, `ledger`, `bandwidth` or `queue`.
+    """Draw a run, or the run of the log at a path: `gantt`, `jobs`, `ledger`, `bandwidth`, `queue`
+    or `repairs`. Write the picture to `path` and return that, or return the picture for a notebook
+    to show.
 
-    A path in place of one of these is where the Gantt chart is written.
+    A path in place of one of these words is where the Gantt chart is written.
     """
     return (open_log(run) if isinstance(run, str) else run).plot(what, path)
 
 
 def trace(run: Result | str, job: str) -> Any:
-    """Return the life of one job in a run, or in the run of a log."""
+    """Return the life of the job named `job` in a run, or in the run of the log at a path: where
+    its time went, and which event caused which."""
     return (open_log(run) if isinstance(run, str) else run).trace(job)

@@ -49,18 +49,18 @@ def run_all(
     log: str | Path | None = None,
     patience: float | None = None,
 ) -> list[S]:
-    """Return each state after so many steps of the function; each is a job of its own, on one
-    worker.
+    """Return each state after so many steps of the function, `state = function(state, number)` with
+    numbers from 0; each is a job of its own, on one worker.
 
     A worker whose process dies loses its job, which goes on from its last checkpoint on another
     worker; where it is told to end (SIGTERM), its job's state is saved at once. `scheduler`:
-    address or file of a Dask scheduler, or a cluster; default: a cluster on
-    this machine, of `workers` processes, for this call alone. `protection`: a section
-    `[protection]` as in a scenario, whose period is a number of steps, "young" or "daly", or its
-    `kind`: "images" saves the state with this process, at Young's period; "none" begins anew.
-    `mtbf`: mean time between deaths of a worker that these periods count with, seconds. `policy`:
-    the queue's. `log`: file for the log of the run, which `holdfast audit` reads. `patience`:
-    seconds that a step may last; default: 600, or 100 times the longest so far if that is more.
+    address or file of a Dask scheduler, or a cluster; default: a cluster on this machine, of
+    `workers` processes, for this call alone. `protection`: a section `[protection]` as in a
+    scenario, whose period is a number of steps, "young" or "daly", or its `kind`: "images" saves
+    the state with this process, at Young's period; "none" begins anew. `mtbf`: mean time between
+    deaths of a worker that these periods count with, seconds. `policy`: the queue's. `log`: file
+    for the log of the run, which `holdfast audit` reads. `patience`: seconds that a step may last;
+    default: 600, or 100 times the longest so far if that is more.
 
     Raises InputError where the function raises an error, where a step does not end, where a worker
     lacks something that it needs, and where the cluster is lost.
@@ -95,7 +95,12 @@ def run_all(
 def _protection(
     asked: str | Mapping[str, Any], step: float, cost: float, mtbf: float
 ) -> dict[str, Any]:
-    """Return the section with its period in steps. Raises InputError for a period that is none."""
+    """Return the section `[protection]` that `asked` states, with its period as a whole number of
+    steps, from 1. Without protection there is no period.
+
+    `step` is the length of a step and `cost` that of a checkpoint, both in seconds, as is `mtbf`.
+    Raises InputError for a period that is neither a number nor "young" nor "daly".
+    """
     table = {"kind": asked} if isinstance(asked, str) else dict(asked)
     if table.get("kind", "none") == "none":
         return table
