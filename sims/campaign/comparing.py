@@ -174,6 +174,11 @@ class Line:
         return Counter(run.status for run in self.runs if run.value is None)
 
     @property
+    def alike(self) -> bool:
+        """Whether there are several runs, each has a value, and all have the same one."""
+        return len(self.runs) > 1 and _once([run.value for run in self.runs])
+
+    @property
     def differs(self) -> bool:
         """Whether the verdict is that the variant is better or worse than the baseline."""
         return self.verdict in (Verdict.BETTER, Verdict.WORSE)
@@ -249,7 +254,7 @@ class Comparison:
     def alike(self) -> bool:
         """Whether there are several runs, each has a value, and all runs of a variant have the same
         one."""
-        return self.seeds > 1 and all(_once([run.value for run in it.runs]) for it in self.lines)
+        return all(it.alike for it in self.lines)
 
 
 def _once(values: Sequence[float | None]) -> bool:
@@ -367,16 +372,15 @@ def widths(cell: Comparison) -> Iterator[tuple[float, float]]:
     baseline's mean. A variant that has no effect yet gives (nan, inf). Left out are the baseline,
     variants with other jobs, and those on which no seed makes a difference.
     """
+    base = next(it for it in cell.lines if it.verdict is Verdict.BASELINE)
     for line in cell.lines:
-        alike = line.effect is not None and line.effect.size == 1
-        if line.verdict in UNJUDGED or (alike and len(line.runs) > 1):
+        if line.verdict in UNJUDGED or (line.alike and base.alike):
             continue  # no seed makes a difference, or the runs cannot be compared
         if line.effect is None:
             yield nan, inf
         elif cell.effect == "ratio":
             yield line.effect.mean, line.effect.half
         else:
-            base = next(it for it in cell.lines if it.verdict is Verdict.BASELINE)
             yield base.mean.mean, line.effect.half
 
 

@@ -292,8 +292,8 @@ def sensitivity(
     `keys`: the numbers' dotted keys, by default those of every number with a unit that the file
     gives; `pairs`: two such keys instead; `by`: the part by which each is made smaller and larger,
     such as 0.2 or "20%", above 0 and below 1. The rest is as for `compare`. Raises InputError for a
-    key that holds no number above 0, for no key or more than MOST, and for pairs that are not two
-    keys.
+    key that holds no number above 0, for no key, for more than MOST that are not named, and for
+    pairs that are not two keys.
     """
     path, changes, (part, _) = Path(file), changes or {}, percentage(by)
     if not 0 < part < 1:
@@ -307,9 +307,9 @@ def sensitivity(
     scenario = read(table, str(path), path.parent)
     names = tuple(pairs or keys or measured_keys(table, scenario))
     values = {key: _checked(scenario, key) for key in names}
-    if not values or len(values) > MOST:
+    if not values or (not keys and len(values) > MOST):
         problem = f"the file gives {counted(len(values), 'number')} with a unit"
-        raise InputError(COMMAND_LINE, "--keys", problem, f"the keys to vary, {MOST} at most")
+        raise InputError(COMMAND_LINE, "--keys", problem, "the keys to vary")
     points = dict[Pair, str]()
     if pairs:
         steps = ([_scaled(it, 1 + step * part) for step in STEPS] for it in values.values())

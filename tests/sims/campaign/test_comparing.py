@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 from sims.campaign import Campaign
 from sims.campaign.axes import as_toml, axis, settings_text
 from sims.campaign.cells import Batch, CellResult, RunStatus, gauge, simulate_batch
-from sims.campaign.comparing import Compared, Comparison, Verdict, compare, judged, run_of
+from sims.campaign.comparing import (
+    Compared,
+    Comparison,
+    Verdict,
+    compare,
+    judged,
+    run_of,
+    widths,
+)
 from sims.campaign.plan import Case, Cells
 from sims.campaign.question import combined
 from sims.errors import InputError
@@ -155,6 +163,17 @@ def test_a_run_with_work_left_has_no_makespan_and_one_cut_where_asked_has_shares
 # --- figures --------------------------------------------------------------------------------------
 
 VALUES = st.lists(st.floats(1e-3, 1e9), min_size=2, max_size=20)
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "known"),
+    [((0, 0, 0, 4), (0, 0, 0, 5), [(1.25, inf)]), ((4, 4, 4, 4), (5, 5, 5, 5), [])],
+)
+def test_a_ratio_that_rests_on_one_pair_is_never_precise_unless_all_runs_are_alike(
+    base: tuple[float, ...], ours: tuple[float, ...], known: list[tuple[float, float]]
+) -> None:
+    cell = compared(base, ours)
+    assert list(widths(cell)) == known
 
 
 @given(VALUES)
