@@ -113,8 +113,8 @@ class ReplaceMember:
 
 
 class LookAgain:
-    """Scheduler to itself: jobs have logged this instant's decision; have the decider look at what
-    it leaves."""
+    """Scheduler to itself: have the decider react to what this instant's last decision leaves, such
+    as a first job that still lacks workers. By now jobs have logged what that decision does."""
 
 
 class ReleaseFormer:
@@ -305,8 +305,8 @@ class RunProgress:
 
 @message
 class StateSaved:
-    """Job to scheduler: the most advanced of my saved states has changed. Only states count that no
-    copy under way has in its own run."""
+    """Job to scheduler: the most advanced state that I keep apart from runs under way, be it that
+    of a cancelled run or a checkpoint, has changed."""
 
     index: int
     done: float | None
@@ -345,7 +345,8 @@ class StandbyJoins:
 
 @message
 class JobOver:
-    """Vectorised job to scheduler: I have completed; my copies held no workers of the pool."""
+    """Vectorised job, whose copies are kept as arrays by the decider, to scheduler: I have
+    completed. Its copies held no workers of the pool, so that none are released."""
 
     index: int
 

@@ -100,9 +100,10 @@ class Pool:
         any, to the copy numbered `copy` of the job with this index. Return both sets: members, then
         standbys.
 
-        The standbys are the last in the placement's order; where it has no order, the lowest
-        workers left (rules.md, P12). Workers that `close` has set aside can become standbys, not
-        members; they are free again afterwards.
+        Standbys are, of the workers chosen, the last in the placement's order; where it has no
+        order, those that `compact` takes next or, under any other placement, the lowest left
+        (rules.md, P12). Workers that `close` has set aside can become standbys, not members; they
+        are free again afterwards.
         """
         assert self.numbers is not None
         more = min(standbys, self.free + size_of(self.closed) - count)
