@@ -189,8 +189,9 @@ class RunEnded(Event):
 
 @frozen
 class MembersReleased(Event):
-    """Members that were kept after `run` are released, because another copy completed the job
-    first."""
+    """Members that a copy had kept after `run` are released before another run, because another
+    copy has completed the job, the copy is cancelled, the job is killed, or too few standbys are
+    left."""
 
     job: JobName
     run: RunNumber
@@ -209,8 +210,8 @@ class StandbysHeld(Event):
 
 @frozen
 class StandbyJoined(Event):
-    """A worker whose downtime is over becomes a standby of the copy of `run`, which has fewer than
-    its job asks for."""
+    """A worker whose downtime or repair is over becomes a standby, ready to replace a member, of
+    the copy of `run`, which has fewer than its job asks for."""
 
     job: JobName
     run: RunNumber
@@ -219,7 +220,8 @@ class StandbyJoined(Event):
 
 @frozen
 class StandbyLost(Event):
-    """A standby goes DOWN, and the copy of `run` holds it no longer."""
+    """A standby, a worker held ready to replace a member, goes DOWN, and the copy of `run` holds it
+    no longer."""
 
     job: JobName
     run: RunNumber
@@ -228,8 +230,8 @@ class StandbyLost(Event):
 
 @frozen
 class MemberReplaced(Event):
-    """A worker, a standby or another, replaces a member that went DOWN, in a copy whose members are
-    kept after `run`; it takes over the member's tasks and its place among the buddies."""
+    """A worker, a standby or another, takes the place of a member that went DOWN, with the member's
+    tasks and its place among the buddies. `run` is the present or last run of the copy."""
 
     job: JobName
     run: RunNumber
@@ -276,7 +278,8 @@ class PauseEnded(Event):
 
 @frozen
 class ReplicasRejoined(Event):
-    """Groups of members count in their run again."""
+    """Groups of members that hold the whole state each, and that had dropped out of their run,
+    count in it again."""
 
     job: JobName
     run: RunNumber
@@ -288,8 +291,8 @@ class ReplicasRejoined(Event):
 
 @frozen
 class ReplicaLoads(Event):
-    """A group that has dropped out loads the present state from shared storage at this bandwidth
-    from now on; at 0 it waits."""
+    """A group of members that has dropped out of its run loads the present state from shared
+    storage, from now on at this bandwidth; at 0 it waits."""
 
     job: JobName
     run: RunNumber
@@ -303,8 +306,8 @@ class ReplicaLoads(Event):
 
 @frozen
 class MembersJoined(Event):
-    """Members that had been promised to a run, or to the members kept after it, join it
-    (malleable17, section 5)."""
+    """Members on which another run, which had promised them, still computed until now join a run,
+    or the members kept after it (malleable17, section 5)."""
 
     job: JobName
     run: RunNumber
