@@ -23,8 +23,8 @@ from policies.maths.tolerance import SAME
 
 @define(eq=False)
 class CheckedCopies:
-    """Calls a policy of copies and checks that its answer can be carried out; of a user's policy
-    the types are checked too."""
+    """Calls a policy of copies and checks that its answer can be carried out: jobs that are there,
+    numbers of copies, and loads of workers. Of a user's policy the types are checked too."""
 
     policy: RedundancyPolicy
     multitasking: bool
@@ -123,8 +123,9 @@ CAPACITY = 64
 
 @define(eq=False)
 class ActiveTable:
-    """The active jobs as a table of arrival, size and remaining work, with one column for each job.
-    A column's number identifies its job until a job in a lower column leaves."""
+    """The active jobs as a table with a column for each job, the oldest first, and the rows
+    arrival, size and remaining work. A column's number identifies its job until a job in a lower
+    column leaves."""
 
     exact: bool = False
     jobs: list[BatchJob] = field(init=False, factory=list)
@@ -154,7 +155,7 @@ class ActiveTable:
         self.names.append(job.name)
 
     def update(self, columns: Counts, remaining: Numbers) -> None:
-        """Set the remaining work of the jobs in `columns`."""
+        """Set the remaining work of the jobs in `columns` to `remaining`, in the same order."""
         self.buffer[REMAINING, columns] = remaining
 
     def remove(self, column: int) -> BatchJob:

@@ -80,8 +80,8 @@ class PackState:
         self.sizes.setdefault(index, {})[copy] = size
 
     def end(self, index: int, copy: int, waits: bool) -> None:
-        """Record that a copy of the application `index` has ended; `waits` says whether the
-        application now waits for workers."""
+        """Record that the copy numbered `copy` of the application `index` has ended; `waits`: the
+        application now waits for workers, and remembers this copy's size."""
         size = self.sizes[index].pop(copy)
         self.all_progress.pop(copy, None)
         self.released.discard(copy)
@@ -106,9 +106,9 @@ class PackState:
     # --- progress -----------------------------------------------------------------------------
 
     def note(self, message: ProgressReport) -> ApplicationProgress | None:
-        """Record a job's progress report on one copy. Return the application's new progress, or
-        None where the report changes nothing, the copy has ended, or it is not the application's
-        oldest copy."""
+        """Record a job's progress report on one copy. Return the copy's new progress. Return None
+        if the report changes nothing, the copy has ended, or it is not its application's oldest
+        copy."""
         index, copy = message.index, message.copy
         size = self.sizes.get(index, {}).get(copy)
         if size is None:
@@ -132,15 +132,15 @@ class PackState:
         return progress if self.leads(copy) else None
 
     def _back(self, copy: int) -> float:
-        """Return the time at which the last of the copy's workers is expected to be UP; now, if all
-        are."""
+        """Return the time at which the last of the copy's workers is expected to be UP: now if all
+        are, inf if that is not known of one."""
         away, now = self.scheduler.pool.away, self.scheduler.now
         held = members(self.scheduler.held[copy][2])
         return max((away[n] for n in held if n in away), default=now)
 
     def running(self) -> list[ApplicationProgress]:
-        """Return the progress of each running application's oldest copy, by application index.
-        Copies that have promised their workers to others, or have not reported yet, are left
+        """Return the progress of each running application's oldest copy, by ascending application
+        index. Copies that have promised their workers to others, or have not reported yet, are left
         out."""
         all_progress, released = self.all_progress, self.released
         first = [next(iter(copies)) for _, copies in sorted(self.sizes.items())]
@@ -149,9 +149,10 @@ class PackState:
     def candidates(
         self, running: Sequence[ApplicationProgress], faulty: int | None
     ) -> list[Candidate]:
-        """Return the applications that may be resized, given the progress of those that run: those
-        that compute, and the one with index `faulty` unless its own redistribution has to be
-        repeated (malleable17, section 3.3.3)."""
+        """Return the applications that can be resized, of those whose progress is in `running`:
+        those that compute now, and the one with index `faulty`, unless the time of its return is
+        not known or a redistribution that the fault interrupted has to be repeated (malleable17,
+        section 3.3.3)."""
         now, due_by, found = self.scheduler.now, self.scheduler.due_by, []
         for progress in running:
             if progress.index == faulty and not progress.moving and progress.known:
@@ -218,7 +219,8 @@ class CandidateAtSpeed(Candidate):
 
     def finish(self, size: int) -> float:
         """Return the time, in s, at which the application is expected to end with `size`
-        processors, with all durations divided by the speed."""
+        processors. Its durations from `start` on are those at speed 1 divided by its present
+        speed."""
         if size == self.size:
             return self.expected
         return self.start + (super().finish(size) - self.start) / self.speed

@@ -35,8 +35,10 @@ class Programmed:
 
 @frozen
 class ByNode:
-    """Placement that chooses whole nodes as far as the job fills them; the rest of the job goes to
-    the node where it leaves the fewest workers free (rules.md, N2)."""
+    """Placement that chooses by number each node whose workers are all free, as long as it has no
+    more of them than the job still needs. What is left comes from the node with the fewest free
+    workers but enough, its lowest; if none has enough, from free workers by number (rules.md,
+    N2)."""
 
     node: int
     """Number of workers in a node."""
@@ -51,7 +53,8 @@ class ByNode:
         return self.of(members(numbers.intervals()), count)
 
     def of(self, free: Sequence[int], count: int) -> list[int]:
-        """Return the `count` workers that are chosen among those of `free`, which is ascending."""
+        """Return the `count` workers that are chosen among the workers `free`, which ascend, in the
+        order in which they are chosen."""
         taken: list[int] = []
         parts: list[list[int]] = []
         for node, workers in groupby(free, lambda n: n // self.node):
@@ -84,8 +87,8 @@ class AtRandom:
         return _taken(numbers, [free[place] for place in places.tolist()])
 
     def in_order(self, numbers: Numbers, count: int) -> list[int]:
-        """Return `count` of the free workers in the random order in which they are drawn; the
-        caller takes the last ones as standbys."""
+        """Return `count` of the free workers, drawn at random, in the order in which they are
+        drawn; the caller takes the last ones as standbys, ready to replace members."""
         free = members(numbers.intervals())
         places = self._stream().choice(len(free), count, replace=False)
         return [free[place] for place in places.tolist()]
@@ -98,8 +101,8 @@ class AtRandom:
 
 @frozen
 class ByRecord:
-    """Placement that chooses the workers with the best records of faults; of equal ones those with
-    the lowest numbers (rules.md, R9)."""
+    """Placement that chooses the workers with the best records, by a measure such as the number of
+    faults blamed on each; of equal ones those with the lowest numbers (rules.md, R9)."""
 
     badness: Callable[[int], float]
     """Returns a measure of how bad a worker's record is, such as its number of faults; the lowest
@@ -113,15 +116,15 @@ class ByRecord:
         return self.of(members(numbers.intervals()), count)
 
     def of(self, free: Sequence[int], count: int) -> list[int]:
-        """Return which of these workers, ascending, are chosen: strategies ask before they start a
-        job (M2)."""
+        """Return the `count` best of the workers `free`, which ascend, the best first. Strategies
+        ask this before they start a job (M2)."""
         return sorted(free, key=self.badness)[:count]
 
 
 @frozen
 class PlacementView:
-    """Shows a criterion of volatile13 one job as an iteration (satisfies
-    policies.interface.EnrolmentView)."""
+    """Shows one job to a criterion of volatile13 as if it were an iteration in which each member
+    has one task (satisfies policies.interface.EnrolmentView)."""
 
     enrolment: Enrolment
     elapsed: int
@@ -133,8 +136,8 @@ class PlacementView:
     running: RunningView | None = None
 
     def missing(self, worker: int, tasks: int) -> float:
-        """Return the channel time that `worker` lacks as a member: that of the program, unless it
-        holds it, and that of the data of `tasks` tasks."""
+        """Return the channel time that `worker` lacks as a member: that of the program, unless the
+        worker holds it, and that of the data of `tasks` tasks."""
         program = 0 if self.programmed >> worker & 1 else self.enrolment.program
         return program + tasks * self.enrolment.data
 

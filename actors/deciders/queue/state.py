@@ -128,7 +128,7 @@ class QueueState:
         return not self.queue and not self.runs
 
     def enqueue(self, waiting: Queued) -> None:
-        """Insert a job's entry into the queue, at the place that its priority gives it."""
+        """Insert a job's entry into the queue, at the place that its sort key gives it."""
         # Keys and widths are lists beside the queue, so that a search needs no look-up of
         # attributes.
         place = bisect_left(self._keys, waiting.key)
@@ -139,16 +139,16 @@ class QueueState:
             self._least = waiting.processors
 
     def resize(self, waiting: Queued, processors: int) -> None:
-        """Change the number of workers with which a waiting job starts. If the job has a
-        reservation, the next decision's counts as a new one."""
+        """Set the number of free workers that a waiting job needs to start to `processors`. If the
+        job has a reservation, that of the next decision counts as a new one."""
         place = bisect_left(self._keys, waiting.key)
         waiting.processors = self._widths[place] = processors
         self._least = 0
         self.resized.add(waiting.key[1])
 
     def requeue(self, waiting: Queued) -> None:
-        """Insert a job whose attempt failed, was lost or was cancelled at this instant, and list it
-        among these."""
+        """Insert the entry of a job whose run failed, was lost or was cancelled at this instant,
+        and add it to `failed`."""
         self.enqueue(waiting)
         self.failed.append(waiting)
 
@@ -181,8 +181,8 @@ class QueueState:
             self._least = 0
 
     def sort(self, key: Callable[[Queued], tuple[float, int]]) -> None:
-        """Sort the queue anew by this key; running jobs get their new keys too, if the policy may
-        compare them."""
+        """Sort the queue anew by this key, which each entry stores. Entries of running jobs get
+        their new keys too, if the policy compares them with waiting ones."""
         for run in self.runs.values() if self.compared else ():
             if run[3] is not None:
                 run[3].key = key(run[3])
@@ -201,17 +201,19 @@ class QueueState:
         self._sorted = (-1, -1)
 
     def forget_instant(self) -> None:
-        """Clear the state that concerns only the instant that has been decided."""
+        """Clear what strategies see of this instant only: jobs that failed, runs that ended early,
+        workers that changed, and the former workers of jobs."""
         self.early.clear()
         self.moved = False
         self.failed.clear()
         self.former.clear()
 
     def keep(self, decision: Decision) -> tuple[list[Reservation], list[Reservation]]:
-        """Store a decision's reservations. Return the reservations that are new or changed, and the
-        earlier ones that have no successor although their jobs continue to wait.
+        """Store a decision's reservations. Return two lists: the reservations that are new or
+        changed, and the earlier ones whose jobs continue to wait without a reservation.
 
-        A reservation at infinity promises nothing, because the return of workers is not known.
+        A reservation at infinity promises nothing, because the return of workers is not known; it
+        counts as none.
         """
         known, now = self.reservations, {it.waiting.key[1]: it for it in decision.reservations}
         self.reservations = now
@@ -232,8 +234,9 @@ class QueueState:
         return new, gone
 
     def _differs(self, before: Reservation | None, promise: Reservation) -> bool:
-        """Return whether the promised start differs from the one `before`. An overdue start, of a
-        job behind one that outlives its estimate, counts as unchanged."""
+        """Return whether the reservation `promise` has to be logged: its job had none (`before` is
+        None) or has been resized, or its start differs. A start in the past, of a job behind one
+        that outlives its estimate, counts as now, so that it does not change."""
         if before is None or promise.waiting.key[1] in self.resized:
             return True
         return max(before.start, self.now) != max(promise.start, self.now)
@@ -251,7 +254,8 @@ _key = attrgetter("key")
 @frozen(eq=False)
 class ViewWithout:
     """The state of a queue as it would be after some runs are cancelled, for a strategy that asks
-    what cancellations would bring (satisfies policies.interface.queue.BatchView)."""
+    what cancellations would bring (satisfies policies.interface.queue.BatchView). `view` is the
+    present state."""
 
     view: BatchView
     queue: Sequence[Queued]
@@ -285,7 +289,8 @@ class ViewWithout:
 
 
 def view_without(view: BatchView, gone: Sequence[Run]) -> BatchView:
-    """Return `view` as it will be once the runs in `gone` are cancelled."""
+    """Return `view` as it will be once the runs in `gone` are cancelled: their processors that are
+    UP are free, and their jobs wait, unless another copy of them runs."""
     over = {run[5] for run in gone}
     left = [run for run in view.running if run[5] not in over]
     absent = [one for run in gone for one in view.absent(run)]
