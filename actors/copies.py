@@ -113,7 +113,8 @@ class JobOfCopies(Job):
 
     def resumed(self, copy: Copy[Run]) -> Plan:
         """Return the plan of the copy's next run, on the members that the copy has kept since its
-        last run."""
+        last run: the state that it begins from, the parts before it computes, and how it takes
+        checkpoints."""
         return self.protection.resumed(copy)
 
     def report_progress(self, copy: Copy[Run], cause: int) -> None:
@@ -358,9 +359,10 @@ class JobOfCopies(Job):
     # --- how they end -------------------------------------------------------------------------
 
     def _complete_by(self, first: Copy[Run], cause: int) -> int:
-        """Complete the job, or its iteration, with the run of the copy `first`, which has finished
-        first. All other copies are cancelled at this instant. Return the number (seq) of the event
-        that ends the completing run."""
+        """Complete the job, or an iterative job's present iteration, by the run of the copy
+        `first`, which has finished first. All other copies are cancelled at this instant. `cause`
+        is the number of the event that leads to it. Return the number (seq) of the event that ends
+        the completing run."""
         gone = self.last_work()
         others = [copy for copy in self.copies.values() if copy is not first]
         assert first.run is not None

@@ -113,8 +113,9 @@ class Copy(Generic[R]):
 
     @property
     def working(self) -> Sequence[int]:
-        """Members that the run computes on. With replicas these are the members of the replicas
-        that have not dropped out, else all members."""
+        """Members that the run computes on. If groups of members hold the whole state each
+        (replicas), these are the members of the groups that have not dropped out, else all
+        members."""
         return self.members if self.replicas is None else self.replicas.members
 
     @property
@@ -124,8 +125,8 @@ class Copy(Generic[R]):
 
     @property
     def waits_for_detection(self) -> bool:
-        """Whether its run waits because a member has gone DOWN by a fault that is not yet detected
-        (rules.md, F1)."""
+        """Whether the copy's run waits because a member that it computes on has gone DOWN by a
+        fault that is not yet detected (rules.md, F1)."""
         if self.replicas is None:
             return bool(self.undetected)
         return any(not self.replicas.of(worker).out for worker in self.undetected)
@@ -138,8 +139,8 @@ class Copy(Generic[R]):
 
     def depends_on(self, worker: int) -> bool:
         """Return whether a change of this worker's state matters to the run. It does not if the
-        worker is a standby, was one until this instant, or belongs to a replica that has dropped
-        out."""
+        worker is a standby, was one until this instant, or belongs to a replica (a group that holds
+        the whole state) that has dropped out."""
         if worker in self.standbys or worker in self.lost_standbys:
             return False
         return self.replicas is None or not self.replicas.of(worker).out

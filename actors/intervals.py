@@ -27,13 +27,14 @@ def text(intervals: Intervals) -> str:
 # microsecond per interval.
 @lru_cache(maxsize=2_048)
 def spans_in(text: str) -> Intervals:
-    """Return the intervals that a log writes as this text."""
+    """Return the intervals that a log writes as this text: ((0, 3), (5, 5)) for `0-3 5`."""
     parts = (part.partition("-") for part in text.split())
     return tuple((int(first), int(last if dash else first)) for first, dash, last in parts)
 
 
 def numbers_in(text: str) -> tuple[int, ...]:
-    """Return every number of the intervals that a log writes as this text."""
+    """Return every number, ascending, of the intervals that a log writes as this text: 0, 1, 2, 3,
+    5 for `0-3 5`."""
     return members(spans_in(text))
 
 
@@ -131,7 +132,8 @@ def merged(ours: Iterable[tuple[int, int]], theirs: Iterable[tuple[int, int]]) -
 
 
 def added(intervals: Intervals, number: int) -> Intervals:
-    """Return the intervals with one more number, which is not in them."""
+    """Return the intervals with `number`, which must be in none of them, added; adjoining intervals
+    become one."""
     k = bisect_right(intervals, (number, math.inf))
     first = last = number
     begin, end = k, k

@@ -29,7 +29,8 @@ class IterativeJob(JobOfRuns):
     iteration: int = field(init=False, default=0)
 
     def describe(self, cause: int) -> int:
-        """Log the tasks and the beginning of the first iteration; return the number of the last
+        """Log the job's parameters, its tasks, and the beginning of the first iteration. `cause` is
+        the number of the event that logs its submission. Return the number (seq) of the last
         event."""
         super().describe(cause)
         times = grouped(self.task_times) if self.system.journal.wants(TasksDescribed) else ()

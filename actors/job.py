@@ -37,7 +37,8 @@ from policies.interface.queue import BatchJob
 
 
 class Life(enum.IntEnum):
-    """States of a job. Integers, because other enums hash in Python code, thrice an attempt."""
+    """States of a job, from its planned submission to its end. They are integers, because other
+    enums hash in Python code, thrice an attempt."""
 
     PLANNED = 0
     WAITING = 1
@@ -247,8 +248,8 @@ class JobOfAttempts(Job):
         self._end_early(CANCELLED, cause, dies=True)
 
     def _end_early(self, outcome: Outcome, cause: int, dies: bool = False) -> None:
-        """End the attempt with this outcome before its time. The job then waits for its next
-        attempt; with `dies` it is killed instead."""
+        """End the attempt with this outcome before its time, because of the event numbered `cause`.
+        The job then waits for its next attempt; with `dies` it is killed instead."""
         self.cancel(self.end_timer)
         done = min(self.now - self.begun, self.time)
         cause = self.record(cause, RunEnded, self.name, self.attempt, outcome, done)

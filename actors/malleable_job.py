@@ -165,9 +165,9 @@ class MalleableJob(JobOfRuns):
             self.send(self.scheduler, report, cause)
 
     def pass_part(self, run: Run) -> None:
-        """End a run's present part, whose time is over, and go on with the next. Report to the
-        scheduler what the copy does then if the part was a save to shared storage, or a load, whose
-        end is not known beforehand."""
+        """End the run's present part, whose time is over, and go on with the next. Report the
+        copy's progress to the scheduler if the part was a save to shared storage or a load from it,
+        because its end was not known beforehand."""
         shared = run.shares
         cause = run.pass_part(run.cause)
         if shared:

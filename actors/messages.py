@@ -100,7 +100,8 @@ class MembersArrived:
 
 @message
 class ReplaceMember:
-    """Scheduler to job: this copy has another worker in place of one of its members."""
+    """Scheduler to job: in this copy the worker `replacement` takes the place of the member
+    `worker`."""
 
     copy: int
     worker: int
@@ -138,11 +139,11 @@ class CapReached:
 
 @message
 class MemberStateChanged:
-    """Scheduler to job: a worker that this copy holds, as a member or as a standby, is in another
-    state now.
+    """Scheduler to job: a worker that this copy holds, as a member or as a standby (ready to
+    replace a member), is in another state now.
 
     `hidden` means that the worker's fault is not detected yet: the run stands still and is not lost
-    (F1).
+    (rules.md, F1).
     """
 
     copy: int
@@ -163,7 +164,8 @@ class MemberFaultHeard:
 
 @message
 class MemberHung:
-    """Scheduler to job: the run of this copy stops advancing, because a member hangs."""
+    """Scheduler to job: the run of this copy stops advancing, because the member `worker` hangs: it
+    stays UP, and `hang` says when that is detected."""
 
     copy: int
     worker: int
@@ -190,7 +192,8 @@ class MemberSpeedChanged:
 
 @message
 class MemberReady:
-    """Worker to job: I have staged in all that this run needs, or the master has my image."""
+    """Worker to job: I have received all that this run needs me to fetch or, if the run takes a
+    checkpoint, the master has my image."""
 
     copy: int
     run: int

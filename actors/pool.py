@@ -173,7 +173,8 @@ class Pool:
         return sum(map(self._usable, self._spare(members(held), count)))
 
     def _usable(self, worker: int) -> bool:
-        """Return whether other copies can use the worker, once it is held no longer."""
+        """Return whether other copies can use the worker once no copy holds it: it is UP and not a
+        spare."""
         return worker not in self.away and worker < self.size
 
     def _spare(self, had: Sequence[int], count: int) -> list[int]:
@@ -211,8 +212,8 @@ class Pool:
         return self._holders[worker]
 
     def move(self, worker: int, state: WorkerState, until: float | None) -> None:
-        """Record that the worker has changed its state. `until` is the time at which it is expected
-        to be UP again; None if that is not known."""
+        """Record that the worker has changed its state to `state`. `until` is the time at which it
+        is expected to be UP again; None if that is not known."""
         if state is UP:
             self._return(worker)
             return

@@ -35,7 +35,7 @@ class Progress:
     """Time at which the account was settled last."""
 
     def at(self, now: float) -> float:
-        """Return the work done until `now`."""
+        """Return the work done until the time `now`, in the account's unit of work."""
         return self.done + self.rate * (now - self.since) if self.rate else self.done
 
     def added(self, before: float, most: float, now: float) -> float:

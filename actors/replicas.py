@@ -18,7 +18,8 @@ from policies.interface.queue import Replication
 
 @message
 class PauseDue:
-    """A job tells itself that the time for which this copy's run pauses has passed."""
+    """A job tells itself that the time for which this copy's run pauses, as groups of members drop
+    out or rejoin, has passed."""
 
     copy: int
     run: int
@@ -90,7 +91,7 @@ class Group:
             self.load = None
 
     def replace(self, worker: int, other: int) -> None:
-        """Give the place of the member `worker` to the worker `other`."""
+        """Give the place of the member `worker` in this group to the worker `other`."""
         self.members = Members(added(without(self.members.intervals, (worker,)), other))
         self.absent.discard(worker)
 
@@ -139,7 +140,7 @@ class Replicas:
         return [group for group in self.groups if not group.out]
 
     def out(self) -> list[Group]:
-        """Return the groups that have dropped out of the run, by number."""
+        """Return the groups that have dropped out of the run, by ascending number."""
         return [self.groups[number] for number in sorted(self._out)]
 
     @property

@@ -319,8 +319,8 @@ class JobOfReplicas(JobOfRuns):
 
     @handles(GroupLoaded, during=AT_WORK)
     def end_load(self, message: GroupLoaded, cause: int) -> None:
-        """Record that a replica has loaded the present state from shared storage, so that it can
-        rejoin its run."""
+        """Record that a replica has loaded the whole present state from shared storage; it rejoins
+        its run once it can."""
         group = _replicas(self.copies[message.copy]).groups[message.group]
         assert group.load is not None
         group.load.cease(cause)
@@ -332,8 +332,8 @@ class JobOfReplicas(JobOfRuns):
         self.resume_soon()
 
     def _rejoin(self, copy: Copy[Run], run: Run, groups: Sequence[Group]) -> None:
-        """Let these replicas, which are loaded and whole, rejoin the run together, after a pause if
-        rejoining takes time."""
+        """Let these replicas of the copy, which have loaded the state and whose members are all UP,
+        rejoin the run together. The run pauses first if rejoining takes time."""
         rules, cause = _replicas(copy).rules, max(group.cause for group in groups)
         for group in groups:
             group.standing = REJOINING

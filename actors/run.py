@@ -234,9 +234,9 @@ class Run:
         return self._enter(STARTING, Stage.STARTING_UP, length, cause)[1]
 
     def member_ready(self, worker: int) -> bool:
-        """Record that a member holds all that it needs, or has sent its image; return whether it is
-        the last one that the run awaits. A member that was RECLAIMED meanwhile reports again, which
-        changes nothing."""
+        """Record that the member `worker` holds all that it needs, or has sent its image. Return
+        whether it is the last one that the run awaits. A member that was RECLAIMED meanwhile
+        reports again, which changes nothing and returns False."""
         if worker not in self.missing:
             return False
         self.missing.discard(worker)

@@ -195,8 +195,8 @@ class JobOfRuns(JobOfCopies):
 
     @handles(HearNotices)
     def hear_notices(self, _: HearNotices, __: int) -> None:
-        """Report all notices that owners have given at this instant to the runs of the members
-        concerned, by run number."""
+        """Have the runs react, by run number, to all notices that owners have given at this instant
+        for members that these runs compute on: such a notice can make a checkpoint due."""
         notices, self._notices = self._notices, []
         known = ((self.copies.get(copy), worker, cause) for copy, worker, cause in notices)
         # A notice changes nothing if the run does not depend on the worker.
@@ -336,8 +336,8 @@ class JobOfRuns(JobOfCopies):
     @handles(CheckpointDue)
     def pass_checkpoints(self, message: CheckpointDue, cause: int) -> None:
         """Complete, by run number, all checkpoints that runs of this job take while they compute
-        on, and whose time has passed at this instant. Where real processes take the checkpoints,
-        only that of the message's run is complete."""
+        on, and whose time has passed at this instant. With real processes that keep to no nominal
+        times, only the one of the message's run is complete."""
         due_by, together = self.due_by, self.system.loop.together
         runs = [copy.run for copy in self.copies.values() if copy.run is not None]
         for run in sorted(runs, key=lambda run: run.number):
@@ -438,8 +438,9 @@ class JobOfRuns(JobOfCopies):
 
     @handles(PartDue)
     def pass_parts(self, message: PartDue, cause: int) -> None:
-        """End the parts of all this job's runs, and their pauses, that are due at this instant, by
-        run number. Real processes end their parts one by one."""
+        """End the parts of all this job's runs that are due at this instant, and end their pauses,
+        by run number. With real processes that keep to no nominal times, only the part of the
+        message's run ends."""
         first = self.copies[message.copy].run
         assert first is not None
         if not self._passed and (len(self.copies) == 1 or not self.system.loop.together):

@@ -78,7 +78,8 @@ class Decider:
 
     @property
     def wants_progress(self) -> bool:
-        """Whether jobs are to report how far their runs are; known once the decider is attached."""
+        """Whether jobs are to report how far their runs are (by `RunProgress`); known once the
+        decider is attached."""
         return False
 
     def attach(self, scheduler: Scheduler) -> None:
@@ -110,7 +111,8 @@ class Decider:
         DOWN."""
 
     def progress_reported(self, message: ProgressReport, cause: int) -> None:
-        """Record a malleable job's report on how far one of its copies is."""
+        """Record a malleable job's report on when one of its copies computes again and how much
+        work is left then. `cause` is the number of the event that led to the report."""
 
     def progressed(self, message: RunProgress) -> None:
         """Record a report on how far the run of a copy is. Jobs send such reports if

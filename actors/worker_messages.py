@@ -64,7 +64,8 @@ class ComeInTime:
 
 @message
 class NoticeDue:
-    """A worker tells itself that the time of its owner's next notice has come."""
+    """A worker tells itself that its owner gives its next notice now: that it will take the worker
+    DOWN."""
 
     time: float | None
     """Time at which the owner takes the worker DOWN; None: the owner's next change is another, and
@@ -92,7 +93,8 @@ class Needs:
 
 @message
 class StageIn:
-    """Job to worker: you are a member of this run; fetch what you lack of its needs."""
+    """Job to worker: you are a member of this run, or a standby (ready to replace a member) of its
+    copy; fetch from the master what you lack of its needs."""
 
     job: Actor
     copy: int
@@ -189,7 +191,7 @@ class WorkerHung:
 
 @message
 class OwnerGaveNotice:
-    """Worker to scheduler: my owner will take me DOWN."""
+    """Worker to scheduler: my owner has announced that it will take me DOWN."""
 
     index: int
 

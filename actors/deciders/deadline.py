@@ -20,8 +20,8 @@ DECIDE = Decide()
 
 @define(eq=False)
 class MovedJob:
-    """State of the deadline decider for one job: its description, its workers and the work that it
-    has saved."""
+    """State of the deadline decider for one job: its description, the copy and the kind of its
+    present workers, and the work that it has saved, in time on its workers."""
 
     due: DueJob
     """Description of the job at its submission, which each decision copies and updates."""

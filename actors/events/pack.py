@@ -136,7 +136,8 @@ class RedistributionDecided(Event):
 
 @frozen
 class RedistributionPlanned(Event):
-    """The run that starts now redistributes data before it computes."""
+    """The run that starts now, on another number of workers than the job had, redistributes data
+    among them before it computes."""
 
     job: JobName
     run: RunNumber
@@ -162,8 +163,9 @@ class MembersChanged(Event):
 
 @frozen
 class MembersPromised(Event):
-    """An application that ends before the faulty one computes again promises its workers to others;
-    it keeps computing on them to its end (malleable17, section 5)."""
+    """An application that will end before the faulty one computes again promises its workers to
+    others; it computes on them to its end, and only then can the others use them (malleable17,
+    section 5)."""
 
     job: JobName
     run: RunNumber

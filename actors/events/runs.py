@@ -125,7 +125,8 @@ class RateChanged(Event):
 @frozen
 class PartMeasured(Event):
     """A real process has completed a part of a run, or a message; what follows from that comes
-    next. Only runs without a pace have such lines (`ProcessesDescribed`)."""
+    next. Only runs whose processes take as long as they take, without a nominal time to keep, have
+    such lines (`ProcessesDescribed`)."""
 
     job: JobName
     run: RunNumber
@@ -148,12 +149,14 @@ class RunHung(Event):
     run: RunNumber
     worker: WorkerNumber
     detection: Time
-    """Time after which the hang is detected; the run is then lost, unless it has ended before."""
+    """Time after which the hang is detected; the run is then lost, or goes on without the member's
+    group, unless it has ended before."""
 
 
 @frozen
 class HangDetected(Event):
-    """The hang of a run's member is detected, and the run is lost."""
+    """The hang of a run's member is detected. The run is lost or, if groups of members hold its
+    whole state each, goes on without the member's group."""
 
     job: JobName
     run: RunNumber
@@ -243,8 +246,8 @@ class MemberReplaced(Event):
 
 @frozen
 class ReplicasDropped(Event):
-    """Groups of members that hold the whole state each drop out of a run, as faults of some of them
-    are known."""
+    """Groups of members that hold the whole state each drop out of a run, because faults or hangs
+    of members in them are known; the run goes on without them."""
 
     job: JobName
     run: RunNumber
@@ -387,8 +390,8 @@ class BandwidthShared(Event):
 
 @frozen
 class CheckpointStarted(Event):
-    """A checkpoint that does not block its run begins, or the images of a checkpoint among buddies
-    begin to be sent; work continues until it is complete."""
+    """A checkpoint that does not block its run begins, or a complete checkpoint among buddies
+    begins to be sent to the master too; the run computes on until it is complete."""
 
     job: JobName
     run: RunNumber
@@ -398,7 +401,8 @@ class CheckpointStarted(Event):
 
 @frozen
 class CheckpointTaken(Event):
-    """A checkpoint of a run is complete, with its buddies or at the master."""
+    """A checkpoint of a run is complete: in its buddies' memory, at the master or on shared
+    storage."""
 
     job: JobName
     run: RunNumber
@@ -408,7 +412,7 @@ class CheckpointTaken(Event):
 
 @frozen
 class CheckpointStored(Event):
-    """A checkpoint among buddies is complete on shared storage too, as images."""
+    """A checkpoint among buddies is complete at the master or on shared storage too, as images."""
 
     job: JobName
     run: RunNumber
@@ -418,8 +422,8 @@ class CheckpointStored(Event):
 
 @frozen
 class CheckpointLost(Event):
-    """The saved state of a copy is lost, because two members of one group of buddies went DOWN
-    before a recovery was over, or a member that has no buddy did."""
+    """The checkpoint that the members of a copy keep in memory is lost: two buddies, who keep each
+    other's, went DOWN before a recovery was over, or a member that has no buddy did."""
 
     job: JobName
     run: RunNumber
@@ -430,7 +434,8 @@ class CheckpointLost(Event):
 
 @frozen
 class RestartedFromScratch(Event):
-    """All saved work of a job (or of one copy under buddies) is discarded."""
+    """All saved work of a job (under buddies, of one copy) is given up, because it is lost or may
+    be corrupt: a new run starts from scratch."""
 
     job: JobName
     run: RunNumber

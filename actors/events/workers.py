@@ -190,7 +190,8 @@ class NoticeGiven(Event):
 
 @frozen
 class FaultDetected(Event):
-    """A fault that hit a member some time ago is detected; until then its run only waits."""
+    """A fault by which a member went DOWN some time ago is detected; until then the run on it has
+    only waited."""
 
     job: JobName
     run: RunNumber

@@ -132,8 +132,9 @@ class Buddies(Protection):
 
     @staticmethod
     def _discard(copy: Copy[Any]) -> float:
-        """Replace the copy's checkpoint by its last image at the master (P9) or, without one, by
-        nothing. Return the saved work that is lost: 0 where there is an image."""
+        """Replace the copy's checkpoint by its last one that is at the master too, as images (P9),
+        or, without one, by nothing. Return the saved work that is lost: 0 if there was none, or if
+        images are at the master."""
         lost = copy.saved.done if copy.saved and not copy.stored else 0
         copy.saved, copy.holders = copy.stored, len(copy.members)
         copy.fetches = copy.stored is not None

@@ -111,7 +111,8 @@ class Protection:
         Return the saved work that is given up; None if nothing is."""
 
     def forget(self) -> None:
-        """Discard what was saved, as the job, or its iteration, is completed."""
+        """Discard what was saved for the whole job, because the job, or its iteration, is
+        completed."""
         self.saved = None
 
 
@@ -133,8 +134,9 @@ class ReExecution(Protection):
 
 @define(eq=False)
 class Images(Protection):
-    """Protection by checkpoint images at the master, or on shared storage: the furthest complete
-    checkpoint of the job is kept, whichever copy took it (P3)."""
+    """Protection by images, checkpoints at the master or on shared storage, from which a run on
+    other workers can continue. The furthest complete checkpoint of the job is kept, whichever copy
+    took it (P3)."""
 
     def _plan(self, members: int) -> Plan:
         plan = super()._plan(members)
@@ -145,8 +147,9 @@ class Images(Protection):
             self.saved = state
 
     def failed(self, copy: Copy[Any]) -> float | None:
-        """Discard the image if it was not verified: it may be as corrupt as the run (P4). Return
-        the saved work that is given up; None if none is."""
+        """Discard the job's checkpoint, as a verification has found an error, unless it was
+        verified: it may be as corrupt as the run (P4). Return the saved work that is given up; None
+        if none is."""
         if self.rules.verified or self.saved is None:
             return None
         lost, self.saved = self.saved.done, None

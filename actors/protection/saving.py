@@ -87,8 +87,8 @@ class Saver(Protocol):
 
 @message
 class CheckpointDue:
-    """A job tells itself that the time of a checkpoint that is taken while this copy's run works on
-    has passed."""
+    """A job tells itself that a checkpoint which this copy's run takes while it computes is
+    complete now, as its time has passed."""
 
     copy: int
     run: int
@@ -242,7 +242,8 @@ class Beside(PartBeside):
 
 
 class Counted(Saver, Protocol):
-    """A run whose checkpoints cost nothing and are counted by arithmetic, not one by one."""
+    """A run whose checkpoints cost nothing, so that they are counted by arithmetic, without an
+    event for each."""
 
     work: float
     exposed: float

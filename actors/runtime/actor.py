@@ -89,8 +89,8 @@ def handles(*kinds: type, during: tuple[enum.Enum, ...] = ()) -> Callable[[Metho
     is the number of the event that led to the message; the handler passes it on to what it records
     and sends.
 
-    `during` names the states of the actor in which the message may come (default: all); in any
-    other state it raises `UnexpectedMessage`.
+    `during` names the states of the actor in which the message can come; without it, in all. In any
+    other state the message raises `UnexpectedMessage`.
     """
 
     def mark(method: Method) -> Method:
@@ -218,9 +218,10 @@ class Actor:
         self.system.loop.cancel(timer)
 
     def become(self, state: enum.Enum) -> None:
-        """Change state along the transition table.
+        """Change this actor's state to `state`, and its handlers with it.
 
-        Raises IllegalTransition, which names both states, where the table has no such step.
+        Raises IllegalTransition, which names both states, where the table `transitions` has no such
+        step.
         """
         try:
             table = self._steps[self.state][state]

@@ -153,9 +153,9 @@ class Journal:
 
 
 def _bound(lines: JsonLines, render: Any) -> Callable[[Sequence[Record]], None]:
-    """Return a function that renders and writes records with structlog's processors and logger,
-    without its bound context, which lines do not use and which costs as much as rendering a
-    line."""
+    """Return a function that renders records by `render` and writes them to `lines`, through
+    structlog's processors and logger. It leaves out structlog's bound context, which lines do not
+    use and which costs as much as rendering a line."""
     import structlog  # it imports rich's tracebacks: a run without a log need not wait for them
 
     class Bound(structlog.BoundLoggerBase):

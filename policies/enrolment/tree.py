@@ -229,8 +229,8 @@ class Tree:
         return self.score(before, load) >= score
 
     def value(self, whole: Assignment) -> tuple[float, float]:
-        """Return ln P, the log-probability of success, and E, the expected slots, of an
-        assignment."""
+        """Return (ln P, E) of an assignment: the logarithm of its probability of success, and its
+        expected duration in slots."""
         if whole.value is None:
             whole.value = self._value(whole.mask, whole.work, whole.total, whole.slowest)
         return whole.value

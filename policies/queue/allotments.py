@@ -85,8 +85,9 @@ class Frontier:
 
     @classmethod
     def of(cls, table: Listed, attempts: int) -> Frontier:
-        """Return the frontier of the chains of `attempts` attempts of the job with this table.
-        Raises ValueError where there are too many chains to compare."""
+        """Return the frontier of the chains of `attempts` attempts in a row of the job with this
+        table of times. Raises ValueError where more than MOST_CHAINS pairs of chains would have to
+        be compared."""
         single = cls._single(table)
         whole: Frontier | None = None
         power = single
@@ -144,9 +145,10 @@ def _unbeaten(times: Floats, areas: Floats) -> Counts:
 
 @frozen
 class Mixed:
-    """Batch rule without rounding whose chains may have attempts of any sizes. It finds the
-    smallest makespan X for which every job's chain fits within X at least area, and the total area
-    is at most P X; at equal area it takes the faster chain.
+    """Batch rule without rounding whose chains, the attempts of a job in a row, can have attempts
+    of different numbers of processors. It finds the smallest makespan X for which every job's chain
+    fits within X at least area, and the total area is at most P X; at equal area it takes the
+    faster chain.
 
     No allotment has a smaller L (moldable21, equation 8; section 4.7's second batch: 5.75 against 6
     for the best uniform one). It compares all unbeaten chains of each job, so it is meant for small

@@ -84,11 +84,12 @@ class TargetTrial:
 
 def smallest(least: float, processors: int, attempt: Callable[[float], TargetTrial]) -> TargetTrial:
     """Find the smallest makespan X for which the allotted area is at most P X, and return what is
-    allotted for it.
+    allotted for it; P = `processors`.
 
-    `attempt` returns the trial of an X, and must allot less area for a larger X; `least` is at or
-    below the answer. The Illinois rule (a variant of regula falsi) closes in on it from both sides,
-    until both sides allot alike.
+    `attempt` returns the trial of an X (what a batch rule allots for it), and must not allot more
+    area for a larger X; `least` is at or below the answer. The Illinois rule (a variant of regula
+    falsi) closes in on it from both sides, until both sides allot alike or are within CLOSE of each
+    other.
     """
     low, below = least, attempt(least)
     excess = below.area / processors - low
@@ -153,9 +154,9 @@ def _together(group: Group, trial: TargetTrial, early: Floats, late: Floats) -> 
 
 @frozen
 class Exact:
-    """Batch rule without rounding that allots the same number of processors to all attempts of a
-    job's chain. It finds the smallest makespan X for which g attempts in a row take g t_j(p) <= X
-    at least area, and the total area is at most P X. At equal area it takes the faster
+    """Batch rule without rounding that allots the same number of processors to all g attempts of a
+    job in a batch. It finds the smallest makespan X for which g attempts in a row take g t_j(p) <=
+    X at least area, and the total area is at most P X. At equal area it takes the faster
     allotment."""
 
     def allot(
@@ -263,6 +264,6 @@ def _balanced(group: Group, budget: _Budget, unit: Floats) -> TargetTrial:
 
 
 def _below(limits: Floats) -> Floats:
-    """Return the largest doubles below `limits`. As limits of a time they are strict: floor(t/u) <=
-    k means t < (k + 1) u."""
+    """Return, by element, the largest doubles below `limits`. As limits of a time they are strict:
+    floor(t/u) <= k means t < (k + 1) u."""
     return np.nextafter(limits, 0)

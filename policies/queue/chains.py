@@ -90,8 +90,8 @@ def _choices(table: Listed, units: int, unit: float, ties: Ties) -> list[Choice]
 
 
 def _cheapest(areas: Floats, able: NDArray[np.bool_], ranks: NDArray[np.generic]) -> int:
-    """Return the index of the least of `areas` among those that are `able`, on ties that of the
-    lowest rank; -1 where none is able."""
+    """Return the index of the smallest of `areas` among those where `able` is True. Of areas equal
+    up to rounding it is that of the lowest of `ranks`; -1 if none is able."""
     if not able.any():
         return -1
     cheap = able & (areas <= areas[able].min() * (1 + ROUNDING))

@@ -152,8 +152,9 @@ class Places:
         return starts
 
     def unknown(self, queue: Sequence[Queued], starting: int) -> list[Queued]:
-        """Return the jobs that have arrived since the last decision, in the queue's order.
-        `starting` is the number of jobs that start now.
+        """Return the jobs of `queue` that have no reservation yet and do not start now, in the
+        queue's order: those that have arrived since the last decision. `starting` is the number of
+        jobs that start now.
 
         The search goes backwards because most orders put new jobs last.
         """

@@ -80,8 +80,8 @@ class FreeProfile:
 
     @property
     def overdue(self) -> bool:
-        """Whether processors that were expected to be free by now are not, because a run outlives
-        its estimate."""
+        """Whether processors that were expected to be free by now are not free, because a run has
+        outlived its estimate."""
         return len(self.times) > 1 and self.times[1] == self.times[0]
 
     def lowest(self) -> list[int]:
@@ -141,8 +141,8 @@ class FreeProfile:
         self._add(-processors, step, self._break(self.times[step] + held, step))
 
     def release(self, start: float, end: float, processors: int) -> None:
-        """Count `processors` more as free over [start, end), as a run has ended early or a
-        reservation is given up; `start` is now or later."""
+        """Count `processors` processors more as free over [start, end), because a run has ended
+        early or a reservation is given up. `start` is now or later."""
         first = bisect_left(self.times, start)
         if first == len(self.times) or self.times[first] != start:
             first = self._break(start, first - 1)

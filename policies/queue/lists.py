@@ -188,8 +188,8 @@ def _planned(view: BatchView, m: int | None, counted: bool) -> Decision:
 
 @define
 class _Round:
-    """Collects the jobs that start and the reservations that are made in one round of R-LIST under
-    the reading KEPT."""
+    """Collects the jobs that start and the reservations that are made in one decision of R-LIST
+    under the reading KEPT, under which no reservation is cancelled."""
 
     free_profile: FreeProfile | WindowedProfile
     starts: list[Queued]

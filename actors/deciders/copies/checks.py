@@ -137,8 +137,8 @@ class ActiveTable:
         self.buffer = np.zeros((3, CAPACITY), dtype=object if self.exact else float)
 
     def view(self, workers: int) -> ActiveJobs:
-        """Return the table as the view that a policy of copies gets, with this number of workers.
-        Its arrays are the table's own, not copies."""
+        """Return the table as the view that a policy of copies gets, on a platform of `workers`
+        workers. Its arrays are the table's own, not copies: they change with it."""
         active = self.buffer[:, : len(self.jobs)]
         return ActiveJobs(workers, active[ARRIVAL], active[SIZE], active[REMAINING])
 
@@ -159,7 +159,8 @@ class ActiveTable:
         self.buffer[REMAINING, columns] = remaining
 
     def remove(self, column: int) -> BatchJob:
-        """Remove the job in `column`, which is over, and return it; newer jobs move up."""
+        """Remove the job in `column`, which is over, and return it; newer jobs move up by a
+        column."""
         job = self.jobs.pop(column)
         del self.names[column]
         count = len(self.jobs)

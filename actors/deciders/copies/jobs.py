@@ -36,8 +36,8 @@ def _rules(copies: int, cloning: bool) -> Rules:
 
 @define(eq=False)
 class VectorisedJob(Job):
-    """A job whose copies `VectorisedCopies` keeps in arrays. Its actor only submits the job and
-    completes it."""
+    """A job whose copies the decider `VectorisedCopies` keeps in arrays: its actor only submits the
+    job and completes it, and is not told of its copies."""
 
     transitions: ClassVar[Mapping[Life, frozenset[Life]]] = {
         Life.PLANNED: frozenset({Life.WAITING}),

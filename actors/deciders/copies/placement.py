@@ -82,8 +82,8 @@ class Placer:
         return np.fromiter(self.held.values(), dtype=np.intp, count=len(names))
 
     def order(self) -> list[int]:
-        """Return all workers in the order in which they are assigned one by one: ascending, or in a
-        fresh random order."""
+        """Return all workers that can be given copies, in the order in which they are assigned one
+        by one: ascending under the rule LOWEST, else in a fresh random order."""
         if self.rule is PlacementRule.LOWEST:
             return [int(worker) for worker in self.workers]
         return [int(worker) for worker in self.rng.permutation(self.workers)]
@@ -91,7 +91,8 @@ class Placer:
 
 @define(eq=False)
 class Placed:
-    """All copies that run between two decision epochs, with their jobs and workers."""
+    """All copies that run between two decision epochs, the instants at which all copies are placed
+    afresh, with their jobs and workers."""
 
     allocation: CopyAllocation
     names: Sequence[str]
@@ -214,7 +215,7 @@ class RunLog:
 
 
 def _sizes(placed: Placed) -> Numbers:
-    """Return, for each copy, the size p_j of its job."""
+    """Return an array with the size p_j of each copy's job, job after job."""
     return placed.sizes.repeat(placed.allocation.copies)
 
 
@@ -265,8 +266,9 @@ class OwnStates:
         return [run for name, count in placed.pairs() for _, run in self.states[name][:count]]
 
     def keep(self, placed: Placed, left: Numbers, runs: Sequence[int]) -> None:
-        """Store the states that the copies have reached, as they end. `left` is the work that each
-        copy has left; `runs` has the number of the run of each job's first copy."""
+        """Store the states that the copies have reached, as they end, in place of those with which
+        they began. `left` is the work that each copy has left, job after job; `runs` has the run
+        number of each job's first copy, whose other copies have the following numbers."""
         values, first = left.tolist(), 0
         for (name, count), run in zip(placed.pairs(), runs, strict=True):
             reached = zip(values[first : first + count], range(run, run + count), strict=True)

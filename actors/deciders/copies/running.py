@@ -55,14 +55,14 @@ class WorkAccount:
         self.moving = np.ones(self.workers, dtype=bool)
 
     def at(self, now: float) -> Numbers:
-        """Return the service that each worker has delivered since the decision epoch, in work
-        units."""
+        """Return the service that each worker has delivered from the last decision epoch until
+        `now`, in work units."""
         served: Numbers = self.delivered + self.rate * (now - self.since)
         return served
 
     def total(self, now: float) -> float:
-        """Return the service that all workers together have delivered since the decision epoch, in
-        work units."""
+        """Return the service that all workers together have delivered from the last decision epoch
+        until `now`, in work units."""
         total: float = self.at(now).sum()
         return total
 
@@ -149,8 +149,8 @@ class RunningPlacement:
 
 @define(eq=False)
 class RunningCopies(RunningPlacement):
-    """Copies that have a worker, or a share of one, each. A copy progresses by its own worker's
-    service, and a job ends with its first copy."""
+    """Copies that have a worker, or a share of one, each. A copy progresses by the service of its
+    own worker, and a job ends with the first of its copies."""
 
     service: WorkAccount
     workers: Counts

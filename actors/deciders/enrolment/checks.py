@@ -25,8 +25,8 @@ FREE = Needs("")
 
 @define(eq=False)
 class RunningConfiguration:
-    """The configuration on which a job runs at present, as its policy sees it (satisfies
-    policies.interface.RunningView)."""
+    """The configuration (workers, with a number of tasks each) on which a job runs at present, as
+    its policy sees it (satisfies policies.interface.RunningView)."""
 
     window: Window = field(repr=False)
     configuration: Configuration
@@ -104,8 +104,8 @@ def answer(policy: EnrolmentPolicy, view: EnrolmentView, rng: Generator) -> Conf
     """Call the policy and return its decision with plain ints; None if it decides to wait or to
     keep the running configuration.
 
-    Raises BadDecision, which names the policy, where it raises an error or answers with another
-    type.
+    Raises BadDecision, which names the policy, where it raises an error or answers with something
+    else than None or a Configuration.
     """
     chosen = decisions.answer(policy, view, rng)
     if chosen is None:

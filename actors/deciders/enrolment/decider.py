@@ -35,8 +35,8 @@ diverge)."""
 
 @define(eq=False)
 class KnownJob:
-    """State of the enrolment decider for one iterative job: the configuration that runs, the one
-    that is to replace it, and why a new one is needed."""
+    """State of the enrolment decider for one iterative job: the configuration (workers and tasks)
+    that runs, the one that is to replace it, and why a new one is needed."""
 
     view: Window
     needed: Reason | None = Reason.START
@@ -67,7 +67,7 @@ class KnownJob:
     @property
     def taken(self) -> int:
         """Bit mask of the workers that the job runs on, and of those of `next`, on which it will
-        run."""
+        run: bit q stands for worker q."""
         given = [self.running.configuration] if self.running else []
         members = [q for it in (*given, self.next) if it is not None for q, _ in it.members]
         return sum(1 << q for q in set(members))
@@ -212,8 +212,8 @@ class EnrolmentDecider(Decider):
         return any(it.needed is not None for it in self.applications.values())
 
     def _call(self, cause: int) -> bool:
-        """Have the policy called at this instant, because of the event numbered `cause`. Return
-        True, which tells the scheduler that a decision is due."""
+        """Have the policy called at this instant, because of the event numbered `cause`. Always
+        return True, which tells the scheduler that a decision is due."""
         self.due, self.cause = True, cause
         return True
 
@@ -276,7 +276,8 @@ class EnrolmentDecider(Decider):
         return chosen
 
     def _taken(self, application: KnownJob) -> int:
-        """Return the bit mask of the workers that other jobs hold."""
+        """Return the bit mask of the workers that jobs other than `application` hold or are about
+        to hold: bit q stands for worker q."""
         taken = 0
         for other in self.applications.values():
             if other is not application:

@@ -37,11 +37,12 @@ CANCELLED = Outcome.CANCELLED
 
 @define(eq=False)
 class PackDecider(Decider):
-    """Decider that shares the workers of a platform among the malleable applications of a pack. It
-    decides once an instant, after all ends and faults of that instant (malleable17, section 5).
+    """Decider that shares the workers of a platform among a pack, that is, malleable applications
+    whose numbers of workers can change as they run. It decides once an instant, after all ends and
+    faults of that instant (malleable17, section 5).
 
-    Only free workers that are UP are allocated, in whole groups of `pair`. The steps, in this
-    order:
+    Only free workers that are UP are allocated, in whole groups of `pair` workers. The steps, in
+    this order:
 
     1. Waiting applications get workers. By index, those that ran before get the size that they had,
     or as much of it as is free; then the allocation policy shares the rest out among those that
@@ -54,7 +55,7 @@ class PackDecider(Decider):
 
     3. Workers that are left go to further copies, of the size of each application's oldest copy.
 
-    The applications that may be resized are those that compute with all their members UP, and the
+    The applications that can be resized are those that compute with all their members UP, and the
     faulty one.
     """
 
@@ -143,13 +144,11 @@ class PackDecider(Decider):
         return self.names[progress.index], progress.size, progress.left, *known
 
     def ignores(self, worker: int, cause: int) -> bool:
-        """Return whether a fault of this worker changes nothing in malleable17's own model, and log
-        that it is ignored.
-
-        Ignored is a fault of a worker that is idle, that computes for a copy that has promised it
-        to others, or whose application is still busy with its last fault or redistribution (section
-        6.1).
-        """
+        """Return whether a fault that comes to this worker now changes nothing in malleable17's own
+        model (section 6.1); if so, log that it is ignored. It is ignored if the worker is idle, if
+        it computes for a copy that has promised it to others, or if its application is still busy
+        with its last fault or redistribution. `cause` is the number of the event that leads to
+        it."""
         copy = self.scheduler.pool.holder(worker)
         progress = self.state.all_progress.get(copy)
         if progress is None:

@@ -17,8 +17,8 @@ from policies.maths.cosched import Costs
 
 @frozen
 class ApplicationProgress:
-    """An application's progress at its last fault or redistribution (malleable17, section 3.3.2);
-    times are in s."""
+    """Progress of one copy of a malleable application, as last reported: when it computes again,
+    the work left then, and the ends to expect (malleable17, section 3.3.2); times are in s."""
 
     index: int
     copy: int
@@ -39,7 +39,8 @@ class ApplicationProgress:
 
     @property
     def known(self) -> bool:
-        """Whether the time at which the application computes is known."""
+        """Whether the time `since`, at which the application begins or began to compute, is
+        known."""
         return self.since < math.inf
 
 
@@ -68,7 +69,7 @@ class PackState:
 
     @property
     def idle(self) -> int:
-        """Number of workers that are free and UP, rounded down to whole groups of `pair`."""
+        """Number of workers that are free and UP, rounded down to a multiple of `pair`."""
         free = self.scheduler.pool.free
         return free - free % self.pair
 
@@ -195,7 +196,8 @@ class NewApplication:
 
 @define(eq=False)
 class Candidate(NewApplication):
-    """A running application that may be resized (satisfies policies.interface.CandidateView)."""
+    """A running application that the redistribution policy can resize (satisfies
+    policies.interface.CandidateView)."""
 
     start: float
     """Time at which a redistribution could begin: now, or after the recovery from this fault."""
@@ -212,8 +214,8 @@ class Candidate(NewApplication):
 
 @define(eq=False)
 class CandidateAtSpeed(Candidate):
-    """A running application whose members' speed is not 1. Expected ends assume that its present
-    speed holds for every size."""
+    """A running application that can be resized and whose members' speed is not 1. Expected ends
+    assume that its present speed holds for every size."""
 
     speed: float = 1
 
@@ -238,9 +240,9 @@ class Pack:
 
 @define
 class Occasion:
-    """The state of the pack at one end or fault, as the redistribution policy sees it (satisfies
-    policies.interface.RedistributionView). The candidates are computed when they are first
-    needed."""
+    """The state of the pack as the redistribution policy sees it when an application has ended or a
+    fault has struck one (satisfies policies.interface.RedistributionView). The candidates are
+    computed when they are first needed."""
 
     now: float
     cause: Cause

@@ -185,7 +185,8 @@ def _jobs(them: Sequence[object] | None) -> str:
 
 
 def _job(it: object) -> str:
-    """Return the name of the job that `it` is or has, else its repr."""
+    """Return the name of the job that `it` (a reservation, an entry of the queue or a job) is
+    about; the repr of anything else."""
     waiting = getattr(it, "waiting", it)
     job = getattr(waiting, "job", waiting)
     return job.name if isinstance(job, BatchJob) else repr(it)

@@ -263,8 +263,8 @@ class QueueDecider(Decider):
             pool.reopen()
 
     def _closed(self, windows: Maintenance, waiting: Queued) -> Intervals:
-        """Return the free workers that a window of maintenance takes before this job would end if
-        it started now."""
+        """Return the free workers that one of the `windows` of maintenance takes DOWN before the
+        job of `waiting` would end if it started now."""
         may = windows.open_to(waiting.processors, waiting.held, self.scheduler.now)
         free = members(self.state.vacant)
         return intervals_of(n for n in free if not may[windows.group_of[n]])

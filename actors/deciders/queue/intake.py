@@ -53,7 +53,7 @@ class Entries:
 
 
 class Intake(Protocol):
-    """Decides when a pending job enters the queue, and with which allotment."""
+    """Decides when a job enters the queue, and with which number of processors."""
 
     def again(self, waiting: Queued) -> Queued | None:
         """Return the queue entry of the next attempt of a job whose attempt failed; `waiting` is
@@ -74,12 +74,12 @@ class LocalIntake:
     entries: Entries
 
     def again(self, waiting: Queued) -> Queued | None:
-        """Return the entry that the job had, because a failed job keeps its priority and
-        allotment."""
+        """Return `waiting`, the entry that the job had, because a failed job keeps its priority and
+        its number of processors."""
         return waiting
 
     def admit(self, arrived: Sequence[BatchJob], idle: bool) -> Sequence[Queued]:
-        """Return entries of all jobs that arrived."""
+        """Return entries of all jobs that arrived, whether the queue is idle or not."""
         entries = self.entries
         counts = self.rule(arrived, entries.platform)
         return [entries(job, count) for job, count in zip(arrived, counts, strict=True)]
@@ -102,7 +102,8 @@ class BatchIntake:
     """Processors of each job's further attempts in this batch, the last attempt first."""
 
     def again(self, waiting: Queued) -> Queued | None:
-        """Return the entry of the job's next attempt in this batch. If no attempt is left, return
+        """Return the entry of the job's next attempt in this batch, with the processors allotted to
+        that attempt; `waiting` is the entry of the one that failed. If no attempt is left, return
         None: the job waits for the next batch."""
         left = self._left[waiting.job.index]
         if not left:
@@ -178,7 +179,8 @@ class QueueMemory:
             self.usage = Usage(self.order.half_life)
 
     def started(self, run: Run) -> None:
-        """Record that a run has begun: its user's usage grows from now on."""
+        """Record that a run has begun now: its user's usage grows from now on by the run's
+        processors."""
         end, _, processors, waiting, _, copy = run
         assert waiting is not None
         self.begun[copy] = now = self.state.now
@@ -188,8 +190,8 @@ class QueueMemory:
             insort(self._due, (end, copy, waiting.held - waiting.job.overhead))
 
     def ended(self, run: Run, outcome: Outcome) -> None:
-        """Record that a run has ended: its user's usage grows no more, and estimates learn the time
-        of a job that completed."""
+        """Record that a run has ended now with this outcome: its user's usage grows no more by the
+        run's processors. If it completed its job, the estimates learn the time that it took."""
         _, _, processors, waiting, _, copy = run
         assert waiting is not None
         now, begun = self.state.now, self.begun.pop(copy)

@@ -20,8 +20,8 @@ NO_WORKERS: frozenset[int] = frozenset()
 
 @define(eq=False)
 class Programmed:
-    """Placement that chooses the workers that hold the job's program first, then those with the
-    lowest numbers."""
+    """Placement that chooses first the free workers that hold the job's program, then others, in
+    both cases those with the lowest numbers."""
 
     scheduler: Scheduler
     labels: Mapping[int, str]
@@ -49,7 +49,8 @@ class ByNode:
         return _taken(numbers, self.in_order(numbers, count))
 
     def in_order(self, numbers: Numbers, count: int) -> list[int]:
-        """Return `count` of the free workers, in the order in which they are chosen."""
+        """Return `count` of the free workers in `numbers`, in the order in which the placement
+        chooses them."""
         return self.of(members(numbers.intervals()), count)
 
     def of(self, free: Sequence[int], count: int) -> list[int]:
@@ -112,7 +113,7 @@ class ByRecord:
         return _taken(numbers, self.in_order(numbers, count))
 
     def in_order(self, numbers: Numbers, count: int) -> list[int]:
-        """Return the `count` best free workers, the best first."""
+        """Return the `count` best of the free workers in `numbers`, the best first."""
         return self.of(members(numbers.intervals()), count)
 
     def of(self, free: Sequence[int], count: int) -> list[int]:
@@ -144,9 +145,9 @@ class PlacementView:
 
 @define(eq=False)
 class ByCriterion:
-    """Placement that chooses the members one by one so that a criterion of volatile13 is best
-    (section VI.A), as if the job were an iteration and each member had one task that takes as long
-    as the run."""
+    """Placement that chooses the members one by one so that a criterion of volatile13 (probability
+    of success, expected time, or a yield) is best, as its greedy heuristics do (section VI.A). The
+    job counts as an iteration in which each member has one task that takes as long as the run."""
 
     scheduler: Scheduler
     policy: EnrolmentPolicy

@@ -69,7 +69,8 @@ class Promises:
             self.lead = self.scheduler.system.journal.length
 
     def drop(self, promise: Reservation) -> None:
-        """Log that this reservation is dropped."""
+        """Log that this reservation is dropped, although its job continues to wait, and forget
+        it."""
         self.scheduler.record(self._called(), ReservationDropped, promise.waiting.job.name)
         self.logged.pop(promise.waiting.key[1], None)
 

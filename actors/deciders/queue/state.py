@@ -70,7 +70,8 @@ class QueueState:
 
     @property
     def foreseen(self) -> bool:
-        """Whether `place` returns the workers that a start gets, not only the lowest ones."""
+        """Whether `place` returns the workers that a start will get; if not, it returns the lowest
+        ones, and the placement can choose others."""
         return self.pool.take is lowest or hasattr(self.pool.take, "of")
 
     def place(self, free: Sequence[int], count: int) -> Sequence[int]:
@@ -93,8 +94,12 @@ class QueueState:
 
     @property
     def running(self) -> Sequence[Run]:
-        """Runs by expected end, then by job index. They are sorted only on access, and nearly
-        sorted then: the new runs are the dictionary's last."""
+        """Running attempts, and workers that are not UP and that no copy holds, in the form of runs
+        without a job; by expected end, then by job index.
+
+        They are sorted only on access, and nearly sorted then: the new runs are the dictionary's
+        last.
+        """
         alive = self.runs
         latest = len(alive), next(reversed(alive), -1)
         if latest == self._sorted:
@@ -153,7 +158,8 @@ class QueueState:
         self.failed.append(waiting)
 
     def enqueue_all(self, many: Sequence[Queued]) -> None:
-        """Insert many jobs' entries at once, which for an empty queue is faster than one by one."""
+        """Insert the entries of many jobs, each at its place. For an empty queue this is faster
+        than one by one."""
         if self.queue or len(many) == 1:
             for waiting in many:
                 self.enqueue(waiting)
@@ -193,7 +199,8 @@ class QueueState:
         self._widths = [waiting.processors for waiting in self.queue]
 
     def replace(self, run: Run) -> None:
-        """Replace a run by one with another expected end or other workers."""
+        """Replace the run of a copy by `run`, which has the same copy number and another expected
+        end or other workers."""
         del self.runs[run[5]]
         self.runs[run[5]] = run
         # This makes `_by_end` out of date, which the number of runs and the latest copy would not
