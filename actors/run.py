@@ -243,9 +243,9 @@ class Run:
         return not self.missing
 
     def hang(self, worker: int, cause: int) -> int:
-        """Stop advancing for good, because the member `worker` hangs; messages of members go on.
-        `cause` is the number of the event that logs the hang; return that of the last event that
-        follows."""
+        """Stop advancing, because the member `worker` hangs, until the run ends or that member's
+        replica drops out; messages of members go on. `cause` is the number of the event that logs
+        the hang; return that of the last event that follows."""
         self.hung, self.hanging, self.hang_event = True, worker, cause
         self.missing.add(HANG)
         return self.review(cause)
@@ -390,8 +390,8 @@ class Run:
 
     def _stored(self, cause: int) -> Answer:
         """Record that the second level of a checkpoint for which the run stood still is complete
-        (it is at the master, too), and compute on. Return whether the part that begins is over
-        already, and the number of the last event."""
+        (it is at the master or on shared storage, too), and compute on. Return whether the part
+        that begins is over already, and the number of the last event."""
         return self.saving.complete(self, Level.SECOND, cause)
 
     def _saved_beside(self, cause: int) -> Answer:

@@ -154,9 +154,10 @@ class JobOfRuns(JobOfCopies):
 
     @handles(HearHangs)
     def hear_hangs(self, _: HearHangs, __: int) -> None:
-        """End, as lost, the runs whose hangs are detected at this instant. Then stop the runs that
-        begin to hang, in the order of the laws of faults, then of the workers. A further hang of a
-        run that hangs changes nothing (rules.md, F6)."""
+        """Act on the hangs that are detected at this instant: their runs are lost or, with
+        replicas, go on without the member's replica. Then stop the runs that begin to hang, in the
+        order of the laws of faults, then of the workers. A further hang of a run that hangs changes
+        nothing (rules.md, F6)."""
         detected, self._detected = self._detected, []
         for due, cause in detected:
             self._lose_hung(due, cause)

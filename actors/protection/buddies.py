@@ -28,8 +28,8 @@ def groups(members: Sequence[int], size: int = 2) -> list[tuple[int, ...]]:
 def across(members: Sequence[int], node: int) -> list[tuple[int, ...]]:
     """Return pairs of buddies (members that keep each other's checkpoints) on different nodes, of
     `node` workers each, as far as that can be done: of n members in the given order, the i-th with
-    the (i + n/2)-th. An odd last member joins the first pair. If no two members share a node, the
-    pairs are those of `groups` (rules.md, N1)."""
+    the (i + h)-th, h = floor(n/2). An odd last member joins the first pair. If no two members share
+    a node, or there is one member only, return what `groups` returns (rules.md, N1)."""
     half = len(members) // 2
     if not half or len({n // node for n in members}) == len(members):
         return groups(members)
