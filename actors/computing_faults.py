@@ -80,14 +80,15 @@ class ComputingFaults(Hazard):
             self._since = self.now
 
     def _over(self) -> NDArray[np.bool_]:
-        """Return, for each unit, whether its clock has run out. A rest below 1e-12 of the clock's
-        whole time counts as none."""
+        """Return, by unit, whether its clock has run out: what is left is at most 1e-12 of the
+        clock's whole time. The clock of a unit that the law does not strike never runs out."""
         over: NDArray[np.bool_] = self._left <= ROUNDING * self._gaps
         return over & np.isfinite(self._left)
 
     def _aim(self) -> None:
-        """Set the timer to the next time at which a clock runs out. A clock that runs out at the
-        instant at which computing ends strikes at that instant."""
+        """Set the timer to the next time at which a clock runs out, if none changes; no timer if
+        none passes. A clock that has run out already strikes at this instant, even if its unit's
+        computing ends now."""
         if self._timer is not None:
             self.cancel(self._timer)
             self._timer = None
@@ -114,8 +115,8 @@ class ComputingFaults(Hazard):
 
     @handles(FaultDue)
     def fail_workers(self, message: FaultDue, cause: int) -> None:
-        """Make all units fail whose clocks have run out, the lowest number first, and start their
-        clocks anew."""
+        """Make all units fail, or hang, whose clocks have run out, the lowest number first, and
+        start their clocks anew."""
         self._timer = None
         self._pass()
         over = self._over()
@@ -127,7 +128,7 @@ class ComputingFaults(Hazard):
 
 
 def _counts(units: Intervals, count: int) -> NDArray[np.int_]:
-    """Return an array of length `count` that is 1 at the number of each of these units, and 0
+    """Return an array of length `count` that is 1 at the positions in the intervals `units`, and 0
     elsewhere."""
     bounds = np.array(units).reshape(-1, 2)
     steps = np.zeros(count + 1, int)
@@ -137,8 +138,11 @@ def _counts(units: Intervals, count: int) -> NDArray[np.int_]:
 
 
 def _units(workers: Sequence[int], size: int) -> Intervals:
-    """Return the numbers of the units, of `size` workers each, that these workers belong to.
-    The workers of an interval are not listed one by one: a wide job has few intervals."""
+    """Return, as intervals, the numbers of the units to which these workers belong; a unit is
+    `size` workers in a row.
+
+    The workers of an interval are not listed one by one: a wide job has few intervals.
+    """
     held = workers.intervals if isinstance(workers, Members) else intervals_of(sorted(workers))
     if size == 1:
         return held

@@ -55,8 +55,8 @@ DEFAULTS = Rules().refinements()
 
 @define(eq=False)
 class JobOfCopies(Job):
-    """A job that runs as up to r copies at once (P5): it places copies, starts their runs and ends
-    them."""
+    """A job that runs as up to r copies at once, on workers that they do not share (P5). It starts
+    the runs of its copies, and ends them: the first copy to complete completes the job."""
 
     protection: Protection = field(kw_only=True)
     errors: SilentErrors = field(kw_only=True)
@@ -102,21 +102,25 @@ class JobOfCopies(Job):
     # --- what its kind says -------------------------------------------------------------------
 
     def units(self, message: StartCopy) -> tuple[int, ...]:
-        """Return how many units of data each member of the new copy fetches; 1 each by default."""
+        """Return how many units of data each member of the new copy fetches, in the order of its
+        workers; 1 each, unless a kind of job says otherwise."""
         return (1,) * message.processors
 
     def work(self, copy: Copy[Run]) -> float:
-        """Return the whole work of a run on the copy's members, in time at speed 1."""
+        """Return the whole work of a run on the copy's members, in time at speed 1: t(p) for p
+        members, unless a kind of job says otherwise."""
         return self.described.profile.time(len(copy.members))
 
     def resumed(self, copy: Copy[Run]) -> Plan:
         """Return the plan of the copy's next run, on the members that the copy has kept since its
-        last run."""
+        last run: the state that it begins from, the parts before it computes, and how it takes
+        checkpoints."""
         return self.protection.resumed(copy)
 
     def report_progress(self, copy: Copy[Run], cause: int) -> None:
-        """Send the scheduler the progress of a copy whose stage or rate has changed, if it wants
-        such reports."""
+        """Send the scheduler the progress of a copy whose stage or rate has changed, if the job is
+        to send such reports and the copy has not ended. `cause` is the number of the event that
+        changed it."""
         if self.reports and copy.number in self.copies:
             self.send(self.scheduler, self._progress(copy), cause)
 
@@ -131,24 +135,25 @@ class JobOfCopies(Job):
         return RunProgress(*whose, run.stage, run.work, run.base, *account, run.started, saved)
 
     def saved(self, run: Run, state: State, cause: int) -> None:
-        """Store the state of a checkpoint of this run that is complete, so that later runs can
-        begin from it."""
+        """Store `state`, that of a complete checkpoint of this run, so that later runs can begin
+        from it. `cause` is the number of the event that logs the checkpoint."""
         self.protection.save(run.copy, state)
 
     @abstractmethod
     def over(self, run: Run, outcome: Outcome, cause: int) -> int:
-        """End a run whose last verification has decided its outcome. Return the number (seq) of the
-        last event that follows."""
+        """End a run whose verification has decided its outcome (COMPLETED or FAILED). `cause` is
+        the number of the event that leads to it. Return the number (seq) of the last event that
+        follows."""
 
     def last_work(self) -> bool:
-        """Return whether the job is completed once the run that is ending now has completed. An
-        iterative job may have further iterations to run."""
+        """Return whether the job is completed once the run that is ending now has completed. True
+        unless a kind of job has more to run, such as an iterative job with further iterations."""
         return True
 
     def complete_work(self, cause: int) -> int:
-        """Log the events, if any, that a completed run of this kind of job leads to, such as the
-        end of an iteration. Return the number (seq) of the last event, or `cause` if there is
-        none."""
+        """Log the events that a completed run leads to beside its own end, such as the end of an
+        iteration; by default there are none. `cause` is the number of the event that ended the run.
+        Return the number (seq) of the last event, or `cause` if there is none."""
         return cause
 
     # --- copies -------------------------------------------------------------------------------
@@ -186,13 +191,15 @@ class JobOfCopies(Job):
         self._start_run(copy, self.plan(copy), cause, message, startup=startup)
 
     def plan(self, copy: Copy[Run]) -> Plan:
-        """Return the plan of the first run of a copy that has just been placed: the state that it
-        begins from and the parts before it computes."""
+        """Return the plan of the first run of a copy that has just been placed: the state that the
+        run begins from, if any, the parts before it computes, and how it takes checkpoints."""
         return self.protection.placed(copy, self.furthest())
 
     def furthest(self) -> State | None:
-        """Return the state of the run under way that has most work done; of several equally far,
-        that of the run with the lowest worker (rules.md, P5)."""
+        """Return the state of the run under way with the most work done, relative to its whole
+        work; None if no run is under way. Of several equally far it is that of the run with the
+        lowest worker. Runs that hang, or wait for a fault to be detected, do not count (rules.md,
+        P5 and F1)."""
         if not self.copies:
             return None
         now = self.now
@@ -210,8 +217,8 @@ class JobOfCopies(Job):
         keeps: int | None = None,
         startup: float = 0,
     ) -> None:
-        """Start the next run of a copy, which spends `startup` time units before its members fetch
-        anything.
+        """Start the next run of a copy by this plan; the run spends `startup` time units before its
+        members fetch anything. `cause` is the number of the event that leads to it.
 
         `message` is the scheduler's request if this is the copy's first run; `keeps` is the number
         of the run that held the same members before, if there was one.
@@ -278,14 +285,16 @@ class JobOfCopies(Job):
             copy.run.client.share(copy.run, message.bandwidth, cause)
 
     def set_bandwidth_of_group(self, copy: Copy[Run], message: BandwidthSet, cause: int) -> None:
-        """Continue the load of one group of the copy's members at the bandwidth that the storage
-        now gives it. Only jobs with replicas have such groups."""
+        """Continue the load of one group of the copy's members at the bandwidth in the message.
+        Only jobs with replicas (groups that hold the whole state each) have such groups; for others
+        this is an error of the program."""
         raise AssertionError(f"no group of {self.name} loads for itself")
 
     def log_tasks(self, copy: Copy[Run], message: StartCopy | None, cause: int) -> int:
-        """Log the events, if any, that the start of a run of this kind of job leads to, such as how
-        tasks are dealt or data moved. Return the number (seq) of the last event, or `cause` if
-        there is none."""
+        """Log the events that the start of a run of this kind of job leads to beside its own, such
+        as how tasks are dealt or data moved; by default there are none. `message` is the
+        scheduler's request if this is the copy's first run. Return the number (seq) of the last
+        event, or `cause` if there is none."""
         return cause
 
     def _tell_clocks(self, run: Run, computes: bool) -> None:
@@ -312,8 +321,9 @@ class JobOfCopies(Job):
 
     @handles(ReleaseFormer)
     def release_former(self, _: ReleaseFormer, __: int) -> None:
-        """Have the members of runs that ended early at this instant leave these runs, with what
-        they fetched for them, unless the scheduler's decision has enrolled them again."""
+        """Have the members of runs that ended early at this instant leave these runs. They discard
+        what they fetched for them, except programs. Members that the scheduler's decision has
+        enrolled again stay as they are."""
         for worker, (copy, end) in self.former.items():
             copy.dismiss(self, (worker,), end, keep=False)
         self.former.clear()
@@ -321,11 +331,13 @@ class JobOfCopies(Job):
     def _drop(
         self, copy: Copy[Run], outcome: Outcome, cause: int, gone: bool = False, early: bool = False
     ) -> int:
-        """End the copy's run with this outcome and release the members. Return the number (seq) of
-        the event that ends the run or, if there is none, that releases the members.
+        """End the copy with this outcome: end its run, if it has one, and release its members.
+        `cause` is the number of the event that leads to it. Return the number (seq) of the event
+        that ends the run or, if there is none, that releases the members.
 
         `gone`: the job itself ends, so it does not wait for workers again. `early`: the scheduler
-        may enrol the members again at this very instant.
+        may enrol the members again at this very instant, so that, with the option `reuse`, they
+        keep what they hold until its decision.
         """
         if copy.run is not None:
             end = copy.run.end(outcome, cause)
@@ -347,9 +359,10 @@ class JobOfCopies(Job):
     # --- how they end -------------------------------------------------------------------------
 
     def _complete_by(self, first: Copy[Run], cause: int) -> int:
-        """Complete the job, or its iteration, with the run of the copy `first`, which has finished
-        first. All other copies are cancelled at this instant. Return the number (seq) of the event
-        that ends the completing run."""
+        """Complete the job, or an iterative job's present iteration, by the run of the copy
+        `first`, which has finished first. All other copies are cancelled at this instant. `cause`
+        is the number of the event that leads to it. Return the number (seq) of the event that ends
+        the completing run."""
         gone = self.last_work()
         others = [copy for copy in self.copies.values() if copy is not first]
         assert first.run is not None

@@ -32,8 +32,9 @@ R = TypeVar("R", bound=Numbered)
 
 @define(eq=False)
 class Copy(Generic[R]):
-    """The workers that one chain of a job's runs holds, and their states. After a run has ended the
-    copy may keep its members for the next run, as under buddies."""
+    """The workers that one chain of a job's runs holds, one run after the other, and their states.
+    A job can have several copies at once. After a run has ended the copy may keep its members for
+    the next run, as under buddies."""
 
     number: int
     """Number of the copy, unique in the system: by it the scheduler knows which copy holds a
@@ -112,8 +113,9 @@ class Copy(Generic[R]):
 
     @property
     def working(self) -> Sequence[int]:
-        """Members that the run computes on. With replicas these are the members of the replicas
-        that have not dropped out, else all members."""
+        """Members that the run computes on. If groups of members hold the whole state each
+        (replicas), these are the members of the groups that have not dropped out, else all
+        members."""
         return self.members if self.replicas is None else self.replicas.members
 
     @property
@@ -123,28 +125,30 @@ class Copy(Generic[R]):
 
     @property
     def waits_for_detection(self) -> bool:
-        """Whether its run waits because a member has gone DOWN by a fault that is not yet detected
-        (rules.md, F1)."""
+        """Whether the copy's run waits because a member that it computes on has gone DOWN by a
+        fault that is not yet detected (rules.md, F1)."""
         if self.replicas is None:
             return bool(self.undetected)
         return any(not self.replicas.of(worker).out for worker in self.undetected)
 
     def fell_before(self, now: float) -> list[int]:
-        """Return the members that were DOWN just before this instant, in no particular order."""
+        """Return the members that were DOWN just before the instant `now`, in no particular order:
+        those that still are, and those that came back UP at it."""
         away = [worker for worker, (since, _) in self.went_down.items() if since < now]
         return [*away, *(worker for worker, time in self.came_up.items() if time == now)]
 
     def depends_on(self, worker: int) -> bool:
         """Return whether a change of this worker's state matters to the run. It does not if the
-        worker is a standby, was one until this instant, or belongs to a replica that has dropped
-        out."""
+        worker is a standby, was one until this instant, or belongs to a replica (a group that holds
+        the whole state) that has dropped out."""
         if worker in self.standbys or worker in self.lost_standbys:
             return False
         return self.replicas is None or not self.replicas.of(worker).out
 
     def exchange(self, message: ResizeCopy) -> tuple[int, ...]:
         """Replace all members by those that the scheduler's message names, each with one unit of
-        data. Return the workers that are members no longer, ascending."""
+        data, and with the speeds and addresses in the message. Return the workers that are members
+        no longer, ascending."""
         held = members(message.numbers)
         left = tuple(sorted(set(self.members).difference(held)))
         self.members, self.text, self.units = held, message.text, (1,) * len(held)
@@ -159,9 +163,10 @@ class Copy(Generic[R]):
         return left
 
     def replace(self, message: ReplaceMember) -> None:
-        """Give a member's place, and its place among the buddies, to another worker. If the member
-        had gone DOWN since the last recovery ended, the newcomer counts as having gone DOWN too: it
-        does not hold its buddy's checkpoint yet (P10)."""
+        """Give the place of the member `message.worker`, also among the buddies, to the worker
+        `message.replacement`. If the member had gone DOWN since the last recovery ended, the
+        newcomer counts as having gone DOWN too: it does not hold its buddy's checkpoint yet
+        (P10)."""
         worker, other = message.worker, message.replacement
         if self.groups is None and isinstance(self.members, Members):
             # Which member is in which place matters to buddies only. Listing 4,096 members would
@@ -193,12 +198,12 @@ class Copy(Generic[R]):
             self.addresses = {**self.addresses, other: message.addresses[0]}
 
     def ready(self) -> Iterator[int]:
-        """Return the standbys that are UP and so can replace a member now, ascending."""
+        """Yield the standbys (workers held ready to replace members) that are UP, ascending."""
         return (worker for worker in self.standbys if worker not in self.standbys_away)
 
     def promote(self, worker: int, other: int) -> None:
-        """Give the place of `worker`, a member that is DOWN, to the standby `other` (rules.md,
-        P12)."""
+        """Give the place of `worker`, a member that is DOWN, to the standby `other`, which is a
+        standby no longer (rules.md, P12)."""
         speed = self.standbys.pop(other)
         self.replace(ReplaceMember(self.number, worker, other, self.text, (speed,)))
         if self.text:
@@ -207,7 +212,9 @@ class Copy(Generic[R]):
     def stage_in_standbys(
         self, actor: Actor, needs: Needs | None, workers: Iterable[int], cause: int
     ) -> None:
-        """Have the standbys `workers` fetch the job's program from the master, if it has a size."""
+        """Have the standbys `workers` fetch the job's program from the master, if there is a master
+        and the program has a size. `actor` is the job that sends the messages, and `cause` the
+        number of the event that leads to it."""
         if needs is not None and needs.program:
             assert self.addresses is not None
             for worker in workers:
@@ -215,8 +222,8 @@ class Copy(Generic[R]):
                 actor.send(self.addresses[worker], message, cause)
 
     def keep_newcomers(self, actor: Actor) -> None:
-        """Have the standbys that became members at this instant stop fetching until their run
-        fetches, unless it has already asked them to fetch."""
+        """Have each standby that became a member at this instant, and that no run has asked to
+        fetch since, stop fetching until one does. `actor` is the job that sends the messages."""
         for worker, cause in self.newcomers.items():
             if self.addresses is not None:
                 actor.send(self.addresses[worker], AwaitRun(self.number), cause)
@@ -241,7 +248,7 @@ class Copy(Generic[R]):
         return f"worker {worker}" if known is None else known.name
 
     def move(self, worker: int, state: WorkerState, now: float) -> None:
-        """Record that a member has changed its state to `state`."""
+        """Record that a member changes its state to `state` at the time `now`."""
         (self.down.add if state is DOWN else self.down.discard)(worker)
         absent, replicas = self.absent, self.replicas
         if replicas is not None and (group := replicas.of(worker)).out:
@@ -264,8 +271,9 @@ class Copy(Generic[R]):
         group: Group | None = None,
     ) -> None:
         """Have every member, or every member of `group`, fetch from the master what it lacks for
-        the present run; `image`: the image of a checkpoint too. `actor` is the job that sends the
-        messages."""
+        the present run; with `image` also its image of the checkpoint that the run continues from.
+        `actor` is the job that sends the messages, and `cause` the number of the event that leads
+        to it."""
         assert self.addresses is not None and self.run is not None
         run, number, addresses = self.run.number, self.number, self.addresses
         workers = self.members if group is None else group.members
@@ -278,21 +286,25 @@ class Copy(Generic[R]):
 
     def send_images(self, actor: Actor, cause: int) -> None:
         """Have every member that the run computes on send its image of the checkpoint to the
-        master."""
+        master. `actor` is the job that sends the messages, and `cause` the number of the event that
+        leads to it."""
         assert self.addresses is not None
         for worker in sorted(self.working) if self.unordered else self.working:
             actor.send(self.addresses[worker], SendImage(), cause)
 
     def leave(self, actor: Actor, cause: int, keep: bool) -> None:
-        """Have all members stop fetching, as their run has ended. With `keep` they stay held for
-        the next run; otherwise standbys stop fetching too."""
+        """Have all members stop fetching, as their run has ended. With `keep` the copy holds them
+        for its next run, and they keep their data; otherwise they keep complete programs only, and
+        standbys stop fetching too. `actor` is the job that sends the messages, and `cause` the
+        number of the event that ended the run."""
         self.dismiss(actor, self.members, cause, keep)
         if not keep:
             self.dismiss(actor, tuple(self.standbys), cause, keep)
 
     def dismiss(self, actor: Actor, workers: Sequence[int], cause: int, keep: bool) -> None:
-        """Have the members `workers` stop fetching for their run. With `keep` they stay held by the
-        copy."""
+        """Have the members `workers` stop fetching for their run. With `keep` the copy still holds
+        them, and they keep their data. `actor` is the job that sends the messages, and `cause` the
+        number of the event that leads to it."""
         if self.addresses is not None:
             for worker in workers:
                 actor.send(self.addresses[worker], LeaveRun(self.number, keep), cause)

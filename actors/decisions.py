@@ -29,11 +29,13 @@ LONGEST_QUOTE = 300
 
 
 class BadDecision(ValueError):
-    """A policy's decision cannot be carried out, or a policy of the user's raised; one line."""
+    """Raised where a policy's decision cannot be carried out, or a policy of the user's raises an
+    error. Its text is one line that names the policy."""
 
 
 class EndlessAnswer(BadDecision):
-    """A policy's answer has more than MOST_ITEMS items."""
+    """Raised where a policy's answer has more than MOST_ITEMS items, as an iterator without an end
+    has."""
 
 
 def answer(policy: Callable[[*Ts], R], *arguments: *Ts) -> R:
@@ -48,10 +50,10 @@ def answer(policy: Callable[[*Ts], R], *arguments: *Ts) -> R:
 
 
 def items(policy: object, answered: object) -> list[object] | None:
-    """Return the items of a policy's answer as a list; None where it cannot be listed.
+    """Return the items of a policy's answer `answered` as a list; None where it cannot be listed.
 
-    Raises BadDecision where it is a generator of the user's that raises, EndlessAnswer where it
-    does not end.
+    Raises BadDecision where it is a generator of the user's that raises, EndlessAnswer where it has
+    more than MOST_ITEMS items.
     """
     try:
         iterator = iter(answered)  # type: ignore[call-overload]
@@ -83,8 +85,9 @@ def blame(policy: object, error: BaseException) -> NoReturn:
 
 
 def refusal(policy: object, answered: str, problem: str, view: str) -> BadDecision:
-    """Return the error to raise where a policy's answer cannot be carried out. `problem` says what
-    is wrong with the answer or what would be accepted; `view` describes what the policy saw."""
+    """Return the error to raise where a policy's answer cannot be carried out. `answered` is the
+    answer as a text; `problem` says what is wrong with it or what would be accepted; `view`
+    describes what the policy saw."""
     text = f"answered {short(answered)}: {problem}; it saw {short(view)}"
     return BadDecision(f"policy {name_of(policy)} {text}")
 
@@ -100,7 +103,8 @@ def finite(number: object) -> bool:
 
 
 def short(text: str) -> str:
-    """Return the text on one line of at most LONGEST_QUOTE characters."""
+    """Return the text on one line. If it has more than LONGEST_QUOTE characters, it is cut there,
+    and `...` follows."""
     line = " ".join(text.split())
     return line if len(line) <= LONGEST_QUOTE else f"{line[:LONGEST_QUOTE]}..."
 
@@ -120,8 +124,8 @@ def name_of(policy: object) -> str:
 
 
 def _owner(policy: object) -> object:
-    """Return the object that a policy belongs to: that of a bound method, or the function that a
-    partial one calls; otherwise the policy itself."""
+    """Return the object in whose module a policy is: for a bound method its object, for a partial
+    function the function that it calls, otherwise the policy itself."""
     while isinstance(policy, MethodType | partial):
         policy = policy.__self__ if isinstance(policy, MethodType) else policy.func
     return policy

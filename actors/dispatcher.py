@@ -56,8 +56,9 @@ class CauseTracker:
         self.freed.append((seq, numbers))
 
     def called(self, now: float, otherwise: int) -> int:
-        """Return the number (seq) of the event that opened a shelf or batch at this instant, else
-        of the last one that freed workers at it, else `otherwise`."""
+        """Return the number (seq) of the event that called for a decision at the time `now`: the
+        one that opened a shelf or batch at this instant, else the last one that freed workers at
+        it, else `otherwise`."""
         self._renew(now)
         if self.opened != NOTHING:
             return self.opened
@@ -65,7 +66,9 @@ class CauseTracker:
 
     def why(self, now: float, index: int, numbers: Intervals) -> int:
         """Return the number (seq) of the event of this instant that causes the start of job `index`
-        on these workers; NOTHING if there is none."""
+        on the workers `numbers`. That is the event that opened a shelf or batch; else the one since
+        which the job wants workers; else the first one that freed some of these workers. Return
+        NOTHING if there is none."""
         self._renew(now)
         seq = self.wants.get(index, NOTHING) if self.opened == NOTHING else self.opened
         if seq != NOTHING or not self.freed:
@@ -73,8 +76,8 @@ class CauseTracker:
         return next((seq for seq, freed in self.freed if meet(freed, numbers)), NOTHING)
 
     def freed_last(self, now: float, worker: int, otherwise: int) -> int:
-        """Return the number (seq) of the last event of this instant that freed this worker, or
-        brought it back UP; `otherwise` if it was free before."""
+        """Return the number (seq) of the last event of the instant `now` that freed this worker, or
+        brought it back UP; `otherwise` if there is none, because it was free before."""
         self._renew(now)
         one = ((worker, worker),)
         return next((seq for seq, them in reversed(self.freed) if meet(them, one)), otherwise)
@@ -133,11 +136,14 @@ class Dispatcher(Actor):
         otherwise: Callable[[], int] | None = None,
         standbys: int = 0,
     ) -> tuple[int, Intervals]:
-        """Start one more copy of job `index` on `processors` free workers, which the pool chooses,
-        with up to `standbys` others. Return the copy's number and all workers that it holds.
+        """Start one more copy of the job with this index on `processors` free workers, which the
+        pool chooses. With `standbys` it holds up to that many more, ready to replace members.
+        Return the copy's number and all workers that it holds; they are empty where workers are
+        only counted.
 
-        `former` are workers that the job had a moment ago, and may get again. `otherwise` returns
-        the cause where no event of this instant is one; without it, it is the decision's `cause`.
+        `former` are workers that the job had a moment ago and can get again. The start's cause is
+        the event of this instant for which the job can start; if there is none, what `otherwise`
+        returns or, without it, `cause`, the event for which the scheduler decides.
         """
         copy, pool, numbers, named = next(self._copies), self.pool, NO_WORKERS, ""
         if standbys:
@@ -167,8 +173,9 @@ class Dispatcher(Actor):
         cause: int,
         otherwise: Callable[[], int] | None,
     ) -> Intervals:
-        """Start the copy numbered `copy` with up to `standbys` standbys (rules.md, P12). Return all
-        workers that it holds."""
+        """Start the copy numbered `copy` on `processors` workers with up to `standbys` standbys
+        (workers ready to replace members; rules.md, P12). Return all workers that it holds. The
+        other parameters are those of `start_some`."""
         numbers, ready = self.pool.allocate_ready(copy, processors, standbys, index)
         held = merged(numbers, ready)
         self.held[copy], self.ready[copy] = (index, size_of(held), held), processors
@@ -193,9 +200,13 @@ class Dispatcher(Actor):
         tasks: tuple[int, ...] = (),
         reason: str | None = None,
     ) -> int:
-        """Start one more copy of job `index` on just these workers, and return the copy's number.
-        `tasks` has the number of tasks of each worker, where the decider deals them. Raises
-        ValueError where a worker is not free."""
+        """Start one more copy of the job with this index on exactly these workers, and return the
+        copy's number. Raises ValueError where one is not free.
+
+        `tasks` is the number of tasks of each worker; empty if the decider deals no tasks. `reason`
+        is the decider's reason, for the log. `cause` is the number of the event for which the
+        scheduler decides.
+        """
         copy = next(self._copies)
         numbers = self.pool.assign(copy, workers)
         self.held[copy] = index, len(workers), numbers
@@ -228,8 +239,9 @@ class Dispatcher(Actor):
         return cause if otherwise is None else otherwise()
 
     def resize(self, copy: int, processors: int, cause: int) -> None:
-        """Change the number of workers of a copy to `processors`: the pool chooses which it gains
-        or gives up, and its job gets a message."""
+        """Change the number of workers of a copy to `processors`. The pool chooses which workers
+        the copy gains or gives up, and its job gets a message. `cause` is the number of the event
+        for which the scheduler decides."""
         index, _, held = self.held[copy]
         numbers = self.pool.exchange(copy, held, processors, index)
         self.held[copy] = index, processors, numbers
@@ -238,8 +250,9 @@ class Dispatcher(Actor):
         self.send(self.actors[index], message, cause)
 
     def tell_job(self, cause: int, kind: Callable[..., object], worker: int, *more: object) -> bool:
-        """Send the job that holds `worker` a message of class `kind` about it. Return whether a job
-        holds it."""
+        """Send the message `kind(copy, worker, *more)` to the job whose copy holds `worker`;
+        `cause` is the number of the event that leads to it. Return whether a job holds the worker;
+        if none does, nothing is sent."""
         copy = self.pool.holder(worker)
         job = self.actors.get(self.held[copy][0]) if copy >= 0 else None
         if job is not None:
@@ -247,9 +260,10 @@ class Dispatcher(Actor):
         return job is not None
 
     def replace_members(self) -> Iterator[tuple[int, Intervals]]:
-        """Replace members that have been away for long enough by free workers, as far as there are
-        any, the lowest member first (rules.md, P10). Yield each copy's number with all workers that
-        it holds now.
+        """Replace by free workers the members that their jobs want replaced, because they have been
+        away for long enough. The lowest member comes first; members for which no worker is free
+        stay. Yield, for each replacement, the copy's number and all workers that it holds then
+        (rules.md, P10).
 
         Jobs start runs only after all replacements: of one job's runs the copy that was placed
         earlier has the lower number (R4).
@@ -278,9 +292,10 @@ class Dispatcher(Actor):
         return numbers
 
     def join_standbys(self, most: Callable[[int], int]) -> Iterator[tuple[int, Intervals]]:
-        """Make each free worker whose downtime ended at this instant a standby of the first copy,
-        by job, that has fewer than its job may have. Yield each such copy's number with all workers
-        that it holds now.
+        """Make each free worker whose downtime or repair ended at this instant a standby (ready to
+        replace a member) of the first copy, by job and copy number, that has fewer standbys than
+        its job can have. Yield, for each such worker, the copy's number and all workers that it
+        holds then.
 
         `most` returns the largest number of standbys of a job, given its index (rules.md, P12).
         """
@@ -305,9 +320,9 @@ class Dispatcher(Actor):
             self.send(self.actors[index], RESUME, cause)
 
     def promise(self, copy: int, cause: int) -> None:
-        """Release a copy's workers in the pool before its end, so that other copies can be given
-        them. The copy computes on them to its end, and only then can another copy use them
-        (malleable17, section 5)."""
+        """Release a copy's workers in the pool before its run ends, so that other copies can be
+        given them already. The copy computes on them to its end, and only then can another copy use
+        them (malleable17, section 5). `cause` is the number of the event that leads to it."""
         index, processors, numbers = self.held[copy]
         self.pool.release(processors, numbers)
         self.held[copy] = index, 0, ()
@@ -316,22 +331,25 @@ class Dispatcher(Actor):
         self.send(self.actors[index], PromiseCopy(copy), cause)
 
     def tell_promiser(self, worker: int, cause: int) -> None:
-        """Tell the copy that has promised this worker to others that the worker is UP again. The
-        copy may wait for that, if it was lost before it promised its workers."""
+        """Tell the copy that has promised this worker to others that the worker is UP again. If the
+        copy's run was lost before it promised its workers, its next run may wait for exactly that.
+        `cause` is the number of the event that leads to it."""
         copy = self.promised[worker]
         message = MemberStateChanged(copy, worker, WorkerState.UP, False)
         self.send(self.actors[self.held[copy][0]], message, cause)
 
     def _present(self, numbers: Intervals) -> str:
-        """Return, as logs write them, those of these workers that a copy can use already: no other
-        copy that has promised them still computes on them."""
+        """Return, as logs write numbers, the workers of `numbers` that a copy can use already:
+        those on which no other copy that has promised them still computes. The text is empty where
+        no sink wants starts of runs and nothing is promised."""
         if not self.promised:
             return text(numbers) if self.system.journal.wants(RunStarted) else ""
         return text(intervals_of(n for n in members(numbers) if n not in self.promised))
 
     def _hand_on(self, over: int, cause: int) -> None:
-        """Pass on the workers that the copy `over`, which has ended, had promised: tell the copies
-        that were given them that they can use them now."""
+        """Pass on the workers that the copy numbered `over` had promised, because it has ended:
+        each copy that was given some of them gets the message that it can use them now. `cause` is
+        the number of the event that ended the copy."""
         joined: dict[int, list[int]] = {}
         for worker in sorted(worker for worker, copy in self.promised.items() if copy == over):
             del self.promised[worker]
@@ -345,5 +363,6 @@ class Dispatcher(Actor):
                 self.send(self.actors[index], came, cause)
 
     def cancel_copy(self, copy: int, cause: int) -> None:
-        """Ask the copy's job to end the copy's run and to release its workers."""
+        """Ask the job of the copy numbered `copy` to end the copy's run as cancelled and to release
+        its workers. `cause` is the number of the event that leads to it."""
         self.send(self.actors[self.held[copy][0]], CancelCopy(copy), cause)

@@ -26,7 +26,8 @@ class SilentErrors:
     until a verification (rigid21, section 3.2).
 
     Listed results come first, one for each verification of the job that ends. After them errors are
-    a Poisson process over what the members compute, or there are none.
+    drawn as a Poisson process over what the members compute, if the job has an error rate;
+    otherwise there are none.
     """
 
     listed: Iterator[int] = field(factory=lambda: iter(()))
@@ -76,7 +77,8 @@ BATCH = 256
 
 
 def exponential_faults(rng: Generator, processors: int, mtbf: float) -> Faults:
-    """Yield the faults of processors, each of which fails after exponential times of mean `mtbf` s,
+    """Yield (time, processor) of the faults of processors 0 to `processors` - 1, times ascending,
+    without end. Each fails after exponential times of mean `mtbf`, in the unit of the times,
     whether or not it is in use.
 
     Together they are one Poisson process whose faults strike processors uniformly.
@@ -97,8 +99,9 @@ def exponential_faults(rng: Generator, processors: int, mtbf: float) -> Faults:
 def weibull_faults(
     rng: Generator, processors: int, mtbf: float, shape: float, stationary: bool = False
 ) -> Faults:
-    """Yield the faults of processors, each of which fails after Weibull times of mean `mtbf` s; a
-    fault makes a processor as good as new.
+    """Yield (time, processor) of the faults of processors 0 to `processors` - 1, times ascending,
+    without end. Each fails after Weibull times of mean `mtbf`, in the unit of the times; a fault
+    makes a processor as good as new.
 
     With `shape` below 1 an older processor is safer, as is observed on real platforms. With
     `stationary` the processors are in the middle of their lives at the start: the first fault of
@@ -121,10 +124,11 @@ Spans = Sequence[tuple[float, float]]
 
 
 def replayed_outages(records: Sequence[Spans], length: float, begin: float) -> Outages:
-    """Yield the recorded failures of processors, `records` by processor, as they follow the time
-    `begin` of the log of failures. The window is `length` long; after it the log begins again.
+    """Yield (time, processor, length) of the recorded failures of processors, times ascending, as
+    they follow the time `begin` of the log of failures. `records` has the failures of each
+    processor, by number. The log is `length` long and begins again after its end, without end.
 
-    A failure under way at `begin` strikes at 0, for what is left of it.
+    A failure under way at `begin` strikes at time 0, for what is left of it.
     """
     under_way, lap = [], []
     for processor, spans in enumerate(records):
@@ -152,9 +156,7 @@ class FaultDue:
 @define(eq=False)
 class Spread:
     """Decides which other nodes of a rack fail at the same instant because one of its nodes does.
-
-    The fault of such another node spreads no further.
-    """
+    The fault of a node that fails for this reason spreads no further."""
 
     rack: int
     """Number of nodes in a rack."""
@@ -180,8 +182,8 @@ class Spread:
 
 @define(eq=False)
 class Hazard(Actor):
-    """Makes workers fail, or their runs hang, at the times that `faults` yields; it knows nothing
-    of what they run."""
+    """Makes workers fail, or the runs that hold them hang, at the times that `faults` yields; it
+    knows nothing of what workers run."""
 
     faults: Faults | Outages
     worker: Callable[[int], Actor]
@@ -205,9 +207,9 @@ class Hazard(Actor):
         self._await_fault()
 
     def _await_fault(self, cause: int | None = None) -> None:
-        """Set a timer for the next fault of `faults`. Faults that come at this instant strike at
-        once instead, if `cause` is given: all faults of a law come before those of the next law
-        (rules.md, Z2)."""
+        """Set a timer for the next fault of `faults`. With `cause`, the number of an event, let
+        faults that are due at this very instant strike at once instead: all faults of a law come
+        before those of the next law (rules.md, Z2)."""
         for time, struck, *lasts in self.faults:
             fault = self.fault
             if lasts and isinstance(fault, Fail):  # it lasts as long as in the log
@@ -224,8 +226,9 @@ class Hazard(Actor):
         self._await_fault(cause)
 
     def strike(self, struck: int, fault: Fail | Hang, cause: int) -> None:
-        """Make all workers of the unit `struck`, and of the units to which its fault spreads, fail
-        or hang now; where there are repairs, report the units' faults to them instead."""
+        """Make all workers of the unit numbered `struck` fail or hang now, and those of the units
+        to which its fault spreads. Where faults are repaired, report the units that fail to the
+        actor that repairs instead. A unit that has been cured is not struck."""
         nodes = self.nodes
         if struck in self.cured:
             return
@@ -243,14 +246,15 @@ class Hazard(Actor):
         self.cured.add(message.unit)
 
     def fail_worker(self, worker: int, fault: Fail | Hang, cause: int) -> None:
-        """Send the worker the message that it fails, or that its run hangs, now."""
+        """Send the worker the message `fault`, by which it fails, or the run that holds it hangs,
+        now."""
         self.send(self.worker(worker), fault, cause)
 
 
 @define(eq=False)
 class PaperFaults(Hazard):
-    """Faults by malleable17's own model, in which not every fault changes anything (section 6.1):
-    each goes to the scheduler, which decides whether it reaches the worker."""
+    """Faults by malleable17's own model, in which some faults change nothing (section 6.1): each
+    goes to the scheduler, which decides whether it reaches the worker."""
 
     scheduler: Actor = field(kw_only=True)
 
@@ -273,8 +277,8 @@ is small because most of 100,000 workers need few."""
 def markov_changes(
     chain: MarkovChain, rng: Generator, first: WorkerState = WorkerState.UP
 ) -> Iterator[Change]:
-    """Yield one random path of a worker's availability, as (slot, new state), from slot 0 in state
-    `first` on, by the Markov chain of volatile13 (section V.A).
+    """Yield one random path of a worker's availability as (slot, new state), beginning with (0,
+    `first`). States follow the Markov chain of volatile13 (section V.A).
 
     Sojourns are drawn whole, geometric with the state's probability to stay; slots in which nothing
     changes cost nothing. The path ends where a state is never left.
@@ -295,9 +299,9 @@ def _uniforms(rng: Generator) -> Iterator[float]:
 
 
 def _sojourn(stay: float, draw: float) -> int:
-    """Return for how many slots a worker stays in a state that it keeps with probability `stay`
-    from slot to slot. `draw` is uniform in [0, 1): P(more than k slots) = stay^k, by inversion of 1
-    - draw, which is never 0."""
+    """Return for how many slots, at least 1, a worker stays in a state that it keeps with
+    probability `stay` (below 1) from slot to slot. `draw` is uniform in [0, 1): P(more than k
+    slots) = stay^k, by inversion of 1 - draw, which is never 0."""
     return 1 + int(log(1.0 - draw) / log(stay)) if stay else 1
 
 

@@ -19,7 +19,7 @@ Intervals = tuple[tuple[int, int], ...]
 
 
 def text(intervals: Intervals) -> str:
-    """Return intervals as logs write them: `0-3 5`."""
+    """Return intervals as logs write them: `0-3 5` for ((0, 3), (5, 5))."""
     return " ".join([str(a) if a == b else f"{a}-{b}" for a, b in intervals])
 
 
@@ -27,13 +27,14 @@ def text(intervals: Intervals) -> str:
 # microsecond per interval.
 @lru_cache(maxsize=2_048)
 def spans_in(text: str) -> Intervals:
-    """Return the intervals that a log writes as this text."""
+    """Return the intervals that a log writes as this text: ((0, 3), (5, 5)) for `0-3 5`."""
     parts = (part.partition("-") for part in text.split())
     return tuple((int(first), int(last if dash else first)) for first, dash, last in parts)
 
 
 def numbers_in(text: str) -> tuple[int, ...]:
-    """Return every number of the intervals that a log writes as this text."""
+    """Return every number, ascending, of the intervals that a log writes as this text: 0, 1, 2, 3,
+    5 for `0-3 5`."""
     return members(spans_in(text))
 
 
@@ -49,7 +50,8 @@ def count_in(text: str) -> int:
 
 
 def joined(ours: str, theirs: str) -> str:
-    """Return the union of two sets of numbers that have none in common, all written as in logs."""
+    """Return the union of two sets of numbers that have none in common. All three are texts as logs
+    write them, such as `0-3 5`. Adjoining intervals are not merged."""
     return text(tuple(sorted((*spans_in(ours), *spans_in(theirs)))))
 
 
@@ -100,7 +102,8 @@ class Members(Sequence[int]):
 
 
 def without(intervals: Intervals, gone: Iterable[int]) -> Intervals:
-    """Return the intervals without these numbers.
+    """Return the intervals without the numbers in `gone`; a number that is in none of them changes
+    nothing.
 
     The time grows with the number of numbers to leave out, and hardly with that of intervals.
     """
@@ -117,8 +120,8 @@ def without(intervals: Intervals, gone: Iterable[int]) -> Intervals:
 
 
 def merged(ours: Iterable[tuple[int, int]], theirs: Iterable[tuple[int, int]]) -> Intervals:
-    """Return the union of two sets of intervals that have no number in common; `theirs` may hold
-    the intervals of several sets, in any order."""
+    """Return the union of two sets of intervals that have no number in common, with adjoining
+    intervals united. `theirs` may hold the intervals of several sets, in any order."""
     spans: list[tuple[int, int]] = []
     for first, last in sorted((*ours, *theirs)):
         if spans and spans[-1][1] == first - 1:
@@ -129,7 +132,8 @@ def merged(ours: Iterable[tuple[int, int]], theirs: Iterable[tuple[int, int]]) -
 
 
 def added(intervals: Intervals, number: int) -> Intervals:
-    """Return the intervals with one more number, which is not in them."""
+    """Return the intervals with `number`, which must be in none of them, added; adjoining intervals
+    become one."""
     k = bisect_right(intervals, (number, math.inf))
     first = last = number
     begin, end = k, k
@@ -148,14 +152,15 @@ def among(intervals: Intervals, numbers: Iterable[int]) -> list[int]:
 
 
 def covers(these: Intervals, those: Intervals) -> bool:
-    """Return whether each number of `those` is one of `these`."""
+    """Return whether each number of `those` is one of `these`. Adjoining intervals of `these` must
+    have been united: an interval of `those` has to lie within one of `these`."""
     starts = [first for first, _ in these]
     places = ((last, bisect_right(starts, first) - 1) for first, last in those)
     return all(k >= 0 and last <= these[k][1] for last, k in places)
 
 
 def intervals_of(numbers: Iterable[int]) -> Intervals:
-    """Return the intervals of ascending numbers."""
+    """Return ascending, non-negative numbers as intervals; consecutive numbers are one interval."""
     spans: list[tuple[int, int]] = []
     first = last = -2
     for number in numbers:
@@ -170,8 +175,9 @@ def intervals_of(numbers: Iterable[int]) -> Intervals:
 
 
 def grouped(values: Sequence[V]) -> tuple[tuple[str, V], ...]:
-    """Return (numbers, value) for each different value of `values`: the positions at which it
-    stands, as logs write numbers, and the value, which must be hashable."""
+    """Return a pair (numbers, value) for each different item of `values`, in the order of their
+    first positions. `numbers` has the positions of the value in the sequence, as logs write numbers
+    (`0-3 5`). Values must be hashable."""
     having: defaultdict[V, list[int]] = defaultdict(list)
     for number, value in enumerate(values):
         having[value].append(number)
@@ -179,8 +185,8 @@ def grouped(values: Sequence[V]) -> tuple[tuple[str, V], ...]:
 
 
 def spread(groups: Iterable[tuple[str, V]], count: int) -> tuple[V, ...]:
-    """Return the value of each number from 0 to `count` - 1, from groups such as `grouped` returns.
-    Raises LookupError where a number is in no group."""
+    """Return the value of each number from 0 to `count` - 1, in that order, from pairs (numbers,
+    value) such as `grouped` returns. Raises LookupError where a number is in no pair."""
     found = {number: value for numbers, value in groups for number in numbers_in(numbers)}
     return tuple(found[number] for number in range(count))
 
@@ -281,7 +287,7 @@ class Numbers:
         return tuple(sorted(taken))
 
     def has(self, wanted: Sequence[tuple[int, int]]) -> bool:
-        """Return whether all of these numbers are free."""
+        """Return whether all numbers of the intervals `wanted` are free."""
         for first, last in wanted:
             i = bisect_right(self._starts, first) - 1
             if i < 0 or self._ends[i] < last:

@@ -17,8 +17,9 @@ from actors.runs import JobOfRuns
 
 @define(eq=False)
 class IterativeJob(JobOfRuns):
-    """A job of several iterations in a row (rules.md, R1). Each iteration is work of its own: at
-    its end the members are released, and what was saved is discarded."""
+    """A job of several iterations in a row, each of m tasks that run in lockstep (rules.md, R1).
+    Each iteration is work of its own: at its end the members are released, and what was saved is
+    discarded."""
 
     tasks: int = field(kw_only=True)
     """Number of tasks per iteration, m."""
@@ -28,7 +29,8 @@ class IterativeJob(JobOfRuns):
     iteration: int = field(init=False, default=0)
 
     def describe(self, cause: int) -> int:
-        """Log the tasks and the beginning of the first iteration; return the number of the last
+        """Log the job's parameters, its tasks, and the beginning of the first iteration. `cause` is
+        the number of the event that logs its submission. Return the number (seq) of the last
         event."""
         super().describe(cause)
         times = grouped(self.task_times) if self.system.journal.wants(TasksDescribed) else ()
@@ -36,20 +38,21 @@ class IterativeJob(JobOfRuns):
         return self.record(cause, IterationStarted, self.name, self.iteration)
 
     def logged_work(self) -> float:
-        """Return 0: the work depends on the workers."""
+        """Return 0, because the work of an iteration depends on the workers that run it."""
         return 0
 
     def units(self, message: StartCopy) -> tuple[int, ...]:
-        """Return the number of tasks of each member: as the decider dealt them, else in turn, one
-        by one."""
+        """Return the number of tasks of each member of a new copy, in the order of its workers.
+        These are the numbers in the scheduler's message, if it has any; else all m tasks are dealt
+        out in turn, one by one."""
         if message.tasks:
             return message.tasks
         whole, rest = divmod(self.tasks, message.processors)
         return tuple(whole + (k < rest) for k in range(message.processors))
 
     def work(self, copy: Copy[Run]) -> float:
-        """Return the time of one iteration at speed 1, W = max x_q w_q over members q: tasks times
-        time per task of the slowest member (R1)."""
+        """Return the time of one iteration at speed 1 on the copy's members q: W = max x_q w_q, the
+        number of tasks times the time per task of the member for which that is largest (R1)."""
         pairs = zip(copy.members, copy.units, strict=True)
         return max(units * self.task_times[worker] for worker, units in pairs)
 

@@ -37,7 +37,8 @@ from policies.interface.queue import BatchJob
 
 
 class Life(enum.IntEnum):
-    """States of a job. Integers, because other enums hash in Python code, thrice an attempt."""
+    """States of a job, from its planned submission to its end. They are integers, because other
+    enums hash in Python code, thrice an attempt."""
 
     PLANNED = 0
     WAITING = 1
@@ -93,8 +94,9 @@ class Job(Actor):
         self.send(self.scheduler, Submit(self, job), cause)
 
     def describe(self, cause: int) -> int:
-        """Log the job's parameters, which an audit of the log needs. Return the number (seq) of the
-        event that causes the job's next events."""
+        """Log the job's parameters, which an audit of the log needs. `cause` is the number of the
+        event that logs its submission. Return the number (seq) of the event that causes the job's
+        next events."""
         described = self.described
         if described.startup or described.select:
             self.record(cause, StartupDescribed, self.name, described.startup, described.select)
@@ -115,7 +117,8 @@ class Job(Actor):
         return cause
 
     def logged_work(self) -> float:
-        """Return the job's work as logged at its submission; 0 where it depends on the workers."""
+        """Return the job's work as logged at its submission: the time on one worker of a moldable
+        job, the area (workers x time) of a rigid one; 0 where it depends on the workers."""
         return self.described.profile.work
 
     def logged_failures(self) -> int | None:
@@ -124,13 +127,14 @@ class Job(Actor):
         return None
 
     def complete(self, cause: int) -> int:
-        """Log that the job is completed, as all its work is done. Return the number (seq) of that
-        event."""
+        """Log that the job is completed, as all its work is done. `cause` is the number of the
+        event that completes it; return that of the new event."""
         self.become(DONE)
         return self.record(cause, JobCompleted, self.name)
 
     def die(self, cause: int) -> None:
-        """Log that the job is killed, because it has outlived its user's estimate."""
+        """Log that the job is killed, because a run of it has taken longer than the job's limit.
+        `cause` is the number of the event that ended that run."""
         self.become(KILLED)
         self.record(cause, JobKilled, self.name)
 
@@ -143,9 +147,10 @@ class Job(Actor):
         gone: bool = False,
         since: int = NOTHING,
     ) -> None:
-        """Report to the scheduler that a copy has ended and its workers are free. `waits`: the job
-        needs workers again. `gone`: the job is over. `since`: the event since which the job wants
-        workers, if not `cause`."""
+        """Report to the scheduler that the copy numbered `copy` has ended with this outcome, and
+        that its workers are free. `cause` is the number of the event that ended it. `waits`: the
+        job needs workers again. `gone`: the job is over. `since`: number of the event since which
+        the job wants workers; NOTHING: it is `cause`."""
         over = CopyOver(self.index, copy, outcome, waits, gone, since)
         self.send(self.scheduler, over, cause)
 
@@ -243,8 +248,8 @@ class JobOfAttempts(Job):
         self._end_early(CANCELLED, cause, dies=True)
 
     def _end_early(self, outcome: Outcome, cause: int, dies: bool = False) -> None:
-        """End the attempt with this outcome before its time. The job then waits for its next
-        attempt; with `dies` it is killed instead."""
+        """End the attempt with this outcome before its time, because of the event numbered `cause`.
+        The job then waits for its next attempt; with `dies` it is killed instead."""
         self.cancel(self.end_timer)
         done = min(self.now - self.begun, self.time)
         cause = self.record(cause, RunEnded, self.name, self.attempt, outcome, done)
@@ -257,7 +262,8 @@ class JobOfAttempts(Job):
 
 @define(eq=False)
 class Source(Actor):
-    """Creates the actor of each job of a workload at the job's time of submission, not before."""
+    """Creates the actor of each job of a workload at the job's time of submission, not before: so
+    the number of actors does not grow with the whole workload."""
 
     jobs: Iterator[tuple[float, Job]]
     """(time of submission, job), by time; of equal times the lower index first."""

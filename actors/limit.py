@@ -20,7 +20,7 @@ from actors.runtime import Actor, Phase, Stalled, System, handles
 
 @frozen
 class TimeIsUp:
-    """An actor that limits the run tells itself that its time has come."""
+    """An actor that limits virtual time or the makespan tells itself that its time has come."""
 
 
 @define(eq=False)
@@ -39,8 +39,9 @@ class TimeLimit(Actor):
 
 @define(eq=False)
 class Cap(Actor):
-    """Ends the simulation, as CAPPED, at a makespan from which it counts as failed: work that ends
-    at that time is complete, no decision is made any more, and what runs is cancelled."""
+    """Ends the simulation, with the outcome CAPPED, at a makespan `time` from which a run counts as
+    failed. Work that ends at that time is still complete; then no decision is made any more, and
+    all that runs is cancelled."""
 
     time: float
     scheduler: Actor
@@ -59,7 +60,8 @@ PROGRESS = (JobCompleted, JobKilled, IterationCompleted, CheckpointTaken, Checkp
 
 @define(eq=False)
 class ProgressLimit:
-    """Ends the simulation with an error if many events pass while no work is saved or completed.
+    """Ends the simulation with an error once `events` events have passed while no work was saved or
+    completed and no job was killed.
 
     The scheduler calls `look` each time that a tenth of these events has passed. In between it
     costs a comparison for each decision and each change of a worker.
@@ -80,8 +82,9 @@ class ProgressLimit:
         self.look(())
 
     def look(self, unfinished: Iterable[str]) -> None:
-        """Raise Stalled if too many events have passed since work was last saved or completed.
-        `unfinished` describes the jobs that are left, for the error."""
+        """Raise Stalled if `events` or more events have passed since a look last found progress:
+        work saved or completed, or a job killed. Otherwise set `look_at`, when to look next.
+        `unfinished` has a text for each job that is left, for the error."""
         length = self.system.journal.length
         if self._progress:
             self._progress, self._since = False, length

@@ -34,12 +34,12 @@ class MalleableJob(JobOfRuns):
     """A job whose number of workers changes while it runs (malleable17, section 3.3).
 
     A resize ends the run and starts the next at once from its running state, saved or not. New
-    members fetch program and data, where there is a master; then data moves between the workers
-    (RC); under buddies a checkpoint among the new members closes the redistribution, with its
-    verification where one precedes checkpoints. Under other protections, and where no checkpoints
-    are taken, members hold nothing that is saved, and nothing has to be closed. A copy that waits
-    for its members to be UP again is resized before its next run, which recovers among the workers
-    that hold what is saved, then moves.
+    members fetch program and data, where there is a master; then data moves between the workers,
+    which takes the redistribution cost RC. Under buddies a checkpoint among the new members closes
+    the redistribution, with its verification where one precedes checkpoints. Under other
+    protections, and where no checkpoints are taken, members hold nothing that is saved, and nothing
+    has to be closed. A copy that waits for its members to be UP again can be resized, too: its next
+    run recovers among the workers that hold what is saved, then moves data.
     """
 
     costs: Costs = field(kw_only=True, repr=False)
@@ -52,13 +52,15 @@ class MalleableJob(JobOfRuns):
         return cause
 
     def work(self, copy: Copy[Run]) -> float:
-        """Return the time t_ij that the whole work takes on the copy's members, those that are
-        still promised to it included (malleable17, section 5)."""
+        """Return the time t_ij that the whole work takes on j workers, j being the number of the
+        copy's members. Members that another copy has promised to it, and still computes on, count
+        (malleable17, section 5)."""
         return self.costs.times[self.costs.row(len(copy.members))]
 
     def log_tasks(self, copy: Copy[Run], message: StartCopy | None, cause: int) -> int:
-        """Log that the run that starts redistributes data, if it does. Return the number (seq) of
-        that event, or `cause` if it does not."""
+        """Log the planned redistribution (numbers of workers before and after, and rounds of
+        transfers) if the copy's run, which starts now, has one. Return the number (seq) of that
+        event, or `cause` if there is none. `message` does not matter here."""
         assert copy.run is not None
         if any(stage is MOVING for stage, _ in copy.run.plan.before):
             before, after = copy.holders, len(copy.members)
@@ -94,8 +96,9 @@ class MalleableJob(JobOfRuns):
             self._start_run(copy, plan, cause, startup=self.described.startup)
 
     def _again(self, copy: Copy[Run], plan: Plan) -> Plan:
-        """Return a run's plan adapted to the copy's new members: the run was ended before it had
-        computed, and the next one passes the same parts."""
+        """Return `plan`, that of a run which ended before it had computed, with the period and cost
+        of checkpoints that suit the copy's new number of members. The next run passes the same
+        parts."""
         of_size = self.protection.plan(copy)
         return evolve(plan, period=of_size.period, cost=of_size.cost)
 
@@ -112,8 +115,9 @@ class MalleableJob(JobOfRuns):
         copy.dismiss(self, sorted(set(stayed).difference(left)), cause, keep=True)
 
     def resumed(self, copy: Copy[Run]) -> Plan:
-        """Return the plan of the next run on members that were kept. A redistribution that a fault
-        interrupted, or that was decided since, follows the recovery."""
+        """Return the plan of the copy's next run, on members that it has kept. If what is saved is
+        spread over another number of members than the copy has now, a redistribution follows the
+        recovery: a fault has interrupted it, or it was decided since."""
         plan = super().resumed(copy)
         return plan if copy.holders == len(copy.members) else self._moved(copy, plan)
 
@@ -143,7 +147,8 @@ class MalleableJob(JobOfRuns):
     # --- where it stands ----------------------------------------------------------------------
 
     def report_progress(self, copy: Copy[Run], cause: int) -> None:
-        """Report to the scheduler how far a copy is and when it computes again."""
+        """Report to the scheduler when a copy computes again and how much work is left then;
+        nothing if the copy has ended. `cause` is the number of the event that leads to it."""
         if copy.number not in self.copies:
             return
         run = copy.run
@@ -151,17 +156,18 @@ class MalleableJob(JobOfRuns):
         self.send(self.scheduler, report, cause)
 
     def saved(self, run: Run, state: State, cause: int) -> None:
-        """Store the state of a complete checkpoint. If periods are not all alike, report to the
-        scheduler how far the job is, because the next period begins now."""
+        """Store the state of a complete checkpoint of the run. If speeds vary or verifications
+        precede checkpoints, the scheduler cannot foresee when the next period begins: report that
+        it begins now. `cause` is the number of the event that logs the checkpoint."""
         super().saved(run, state, cause)
         if run.plan.rules.verified or run.copy.speeds is not None:
             report = self._report(run.copy, self.now, (), run.done(self.now) / run.work)
             self.send(self.scheduler, report, cause)
 
     def pass_part(self, run: Run) -> None:
-        """End a run's present part, whose time is over, and go on with the next. Report to the
-        scheduler what the copy does then if the part was a save to shared storage, or a load, whose
-        end is not known beforehand."""
+        """End the run's present part, whose time is over, and go on with the next. Report the
+        copy's progress to the scheduler if the part was a save to shared storage or a load from it,
+        because its end was not known beforehand."""
         shared = run.shares
         cause = run.pass_part(run.cause)
         if shared:
@@ -193,8 +199,9 @@ class MalleableJob(JobOfRuns):
 
 
 def _hand_over(run: Run, cause: int) -> tuple[State, int]:
-    """End a run so that a run on other members goes on from its present state, saved or not. Return
-    that state and the number (seq) of the event that ends the run.
+    """End a run as cancelled, so that a run on other members can go on from its present state,
+    saved or not. Return that state and the number (seq) of the event that ends the run. `cause` is
+    the number of the event that leads to it.
 
     The part of a checkpoint that has passed counts as work (malleable17, section 3.3.2, read
     literally), but for bytes that went to shared storage.

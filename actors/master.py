@@ -26,7 +26,8 @@ SERVE, GRANTED, PREEMPTED = Serve(), Granted(), Preempted()
 
 @define(eq=False)
 class Request:
-    """One worker's request for a channel, as an order of service sees it (satisfies
+    """One worker's request for a channel, as an order of service sees it: whether it is being
+    served, has begun, and how much channel time it still lacks (satisfies
     policies.interface.Waiting)."""
 
     worker: Actor = field(repr=False)
@@ -64,8 +65,10 @@ class Request:
 
 @define(eq=False)
 class Master(Actor):
-    """Assigns its n_com channels to workers that have something to fetch or to send, anew whenever
-    demand changes, once an instant, after the scheduler's decision."""
+    """Assigns its n_com channels to workers that have something to fetch or to send. It does so
+    anew whenever demand changes, once an instant, after the scheduler's decision. If there are no
+    more requests than channels all are served; otherwise the order of service chooses, and can take
+    channels away."""
 
     channels: int
     """Number of channels, n_com."""
@@ -151,8 +154,9 @@ class Master(Actor):
             self.at(self._slot, SlotBegan(), NOTHING, Phase.STATES_CHANGE)
 
     def _served(self, waiting: Sequence[Request], channels: int) -> Sequence[Request]:
-        """Return the requests that get channels, of `waiting`: those of members by the order of
-        service, then, on the channels that are left, those of standbys by the same order (P12)."""
+        """Return the requests that get channels, of `waiting`; there are `channels` to be had.
+        Those of members are chosen first, by the order of service; the channels left go to standbys
+        (workers ready to replace members), by the same order (rules.md, P12)."""
         chosen = list[Request]()
         for standby in (False, True):
             them = [it for it in waiting if it.standby is standby]
@@ -177,9 +181,9 @@ class Master(Actor):
             self._grant(gaining, self._freed)
 
     def _claim(self, chosen: Sequence[Request], gaining: Sequence[Request]) -> int:
-        """Return the number (seq) of the event because of which other workers lose their channels:
-        that of a request made at this instant and now served, else that of the first request that
-        gets a channel."""
+        """Return the number (seq) of the event because of which other workers lose their channels.
+        That is the cause of a request that was made at this instant and is among `chosen`, else of
+        the first of `gaining`, the requests that get a channel now, else the run's first event."""
         served = {request.index for request in chosen}
         asked = (cause for index, cause in self._asks.items() if index in served)
         return next(asked, gaining[0].cause if gaining else self.system.origin)

@@ -16,11 +16,12 @@ INPUT = (PROGRAM, DATA)
 
 
 def time_missing(needs: Needs, units: int, programmed: bool, data: int, passed: float) -> float:
-    """Return the time of communication that a worker still lacks before it can run `units` units
-    (tasks) of a job, n_q of volatile13, section V.
+    """Return the channel time that a worker still needs to receive program and data, before it can
+    run `units` units (tasks) of a job: n_q of volatile13, section V. What has passed already is
+    subtracted, and the result is never negative.
 
-    `programmed`: it holds the program. `data`: units whose data it holds. `passed`: time for which
-    the next message has passed already, if anything is lacking.
+    `programmed`: it holds the program. `data`: number of units whose data it holds. `passed`: time
+    for which the incomplete message has passed; 0 if there is none.
     """
     left: float = 0 if programmed else needs.program
     if units > data:
@@ -47,8 +48,8 @@ class Memory:
 
     def lacks(self, needs: Needs, units: int, image: bool) -> TransferKind | None:
         """Return the kind of the message that the worker has to fetch next for a run of `units`
-        units; None if it lacks nothing. `image`: the run begins from an image, which it needs
-        too."""
+        units of data: first the program, then data, then, if the run begins from an `image`, that.
+        None if it lacks nothing. What has size 0 is never lacking."""
         if needs.program and needs.label not in self.programs:
             return PROGRAM
         if needs.data and self.data < units:
@@ -58,14 +59,16 @@ class Memory:
         return None
 
     def missing(self, needs: Needs, units: int, now: float) -> float:
-        """Return the time of communication for program and data that the worker still lacks at
-        `now` before it can run `units` units."""
+        """Return the channel time for program and data that the worker still lacks at the time
+        `now` before it can run `units` units. What has passed of an incomplete message is
+        subtracted."""
         passed = self.part.at(now) if self.kind in INPUT else 0
         return time_missing(needs, units, needs.label in self.programs, self.data, passed)
 
     def begin(self, kind: TransferKind, size: float, now: float) -> float:
-        """Begin to receive or send a message of this kind and size, or go on with the one that was
-        interrupted. Return the time that it still takes."""
+        """Begin to receive or send a message of this kind, which takes `size` time units, at the
+        time `now`. If a message of this kind was interrupted, go on with it. Return the time that
+        the message still takes."""
         if self.kind is not kind:
             self.kind, self.part = kind, Progress(size, 0, 1, now)
             return size
@@ -73,8 +76,9 @@ class Memory:
         return self.part.left(now)
 
     def complete(self, label: str) -> TransferKind | None:
-        """Record the incomplete message as received whole, and return its kind; a program is stored
-        under `label`. An image that was sent is not stored."""
+        """Complete the message that is passing and return its kind. A received program is stored
+        under `label`, data add one unit, and a received image is held; an image that was sent
+        leaves the memory as it was."""
         kind = self.kind
         if kind is PROGRAM:
             self.programs.add(label)

@@ -80,15 +80,16 @@ class ResizeCopy:
 
 @message
 class PromiseCopy:
-    """Scheduler to job: this copy's workers are promised to other copies, which get them once its
-    run has ended."""
+    """Scheduler to job: this copy's workers are promised to other copies. Your run computes on them
+    to its end, and only then can the others use them."""
 
     copy: int
 
 
 @message
 class MembersArrived:
-    """Scheduler to job: workers that were promised to this copy can be used now."""
+    """Scheduler to job: workers that another copy had promised to this copy can be used now,
+    because the other copy has ended."""
 
     copy: int
     joined: str
@@ -99,7 +100,8 @@ class MembersArrived:
 
 @message
 class ReplaceMember:
-    """Scheduler to job: this copy has another worker in place of one of its members."""
+    """Scheduler to job: in this copy the worker `replacement` takes the place of the member
+    `worker`."""
 
     copy: int
     worker: int
@@ -112,19 +114,20 @@ class ReplaceMember:
 
 
 class LookAgain:
-    """Scheduler to itself: jobs have logged this instant's decision; have the decider look at what
-    it leaves."""
+    """Scheduler to itself: have the decider react to what this instant's last decision leaves, such
+    as a first job that still lacks workers. By now jobs have logged what that decision does."""
 
 
 class ReleaseFormer:
-    """Scheduler to job: this instant's decision is made; release the members of runs that ended
-    early, unless they were enrolled again."""
+    """Scheduler to job: this instant's decision is made; release the members of your runs that
+    ended early at this instant, except those that the decision has enrolled again."""
 
 
 @message
 class FormerMembersWait:
-    """Job to scheduler: my run ended early; notify me after this instant's decision, so that I can
-    release its members."""
+    """Job to scheduler: a run of mine ended early, and its members still keep what they fetched;
+    notify me after this instant's decision, so that I can release those that it has not enrolled
+    again."""
 
     job: Actor
 
@@ -136,11 +139,11 @@ class CapReached:
 
 @message
 class MemberStateChanged:
-    """Scheduler to job: a worker that this copy holds, as a member or as a standby, is in another
-    state now.
+    """Scheduler to job: a worker that this copy holds, as a member or as a standby (ready to
+    replace a member), is in another state now.
 
     `hidden` means that the worker's fault is not detected yet: the run stands still and is not lost
-    (F1).
+    (rules.md, F1).
     """
 
     copy: int
@@ -161,7 +164,8 @@ class MemberFaultHeard:
 
 @message
 class MemberHung:
-    """Scheduler to job: the run of this copy stops advancing, because a member hangs."""
+    """Scheduler to job: the run of this copy stops advancing, because the member `worker` hangs: it
+    stays UP, and `hang` says when that is detected."""
 
     copy: int
     worker: int
@@ -188,7 +192,8 @@ class MemberSpeedChanged:
 
 @message
 class MemberReady:
-    """Worker to job: I have staged in all that this run needs, or the master has my image."""
+    """Worker to job: I have received all that this run needs me to fetch or, if the run takes a
+    checkpoint, the master has my image."""
 
     copy: int
     run: int
@@ -199,8 +204,9 @@ class MemberReady:
 
 @message
 class Resume:
-    """A job tells itself, or the scheduler tells it once members are replaced, to start the next
-    run of each copy that has kept its members, if all of them are UP."""
+    """Message for a job: start the next run of each copy that has kept its members after a run, if
+    all of them are UP. The job sends it to itself for later in the instant; the scheduler sends it
+    once it has replaced members."""
 
 
 @message
@@ -227,7 +233,8 @@ class LimitReached:
 
 @message
 class Submit:
-    """Job to scheduler: schedule me."""
+    """Job to scheduler: my time of submission has come; give me workers when your policy decides
+    so. `described` is all that policies know about me."""
 
     job: Actor
     described: BatchJob
@@ -251,8 +258,8 @@ class CopyOver:
 
 @message
 class ProgressReport:
-    """Malleable job to scheduler: a copy's progress, sent whenever it changes otherwise than by
-    computing on."""
+    """Malleable job to scheduler: when a copy computes again, and how much work is left then. It is
+    sent whenever that changes otherwise than by computing on."""
 
     index: int
     """Index of the job."""
@@ -301,8 +308,8 @@ class RunProgress:
 
 @message
 class StateSaved:
-    """Job to scheduler: the work done in the furthest of my states that no running copy has, as it
-    has changed."""
+    """Job to scheduler: the most advanced state that I keep apart from runs under way, be it that
+    of a cancelled run or a checkpoint, has changed."""
 
     index: int
     done: float | None
@@ -311,8 +318,8 @@ class StateSaved:
 
 @message
 class ReplacementWanted:
-    """Job to scheduler: this member of a copy, whose place I keep, has been away for long enough;
-    replace it by another worker as soon as there is one."""
+    """Job to scheduler: a member of this copy has been away for long enough; give its place to
+    another worker as soon as one is free. Until then I keep the other members."""
 
     copy: int
     worker: int
@@ -320,8 +327,8 @@ class ReplacementWanted:
 
 @message
 class WorkerLeft:
-    """Job to scheduler: this worker, a standby that went DOWN or a member that one has replaced, is
-    no longer held by the copy."""
+    """Job to scheduler: this copy no longer holds this worker, because it was a standby (held ready
+    to replace a member) and went DOWN, or a member whose place a standby has taken."""
 
     copy: int
     worker: int
@@ -329,7 +336,8 @@ class WorkerLeft:
 
 @message
 class StandbyJoins:
-    """Scheduler to job: this worker is a standby of the copy from now on."""
+    """Scheduler to job: this worker is a standby of the copy from now on: the copy holds it ready
+    to replace a member that goes DOWN."""
 
     copy: int
     worker: int
@@ -340,7 +348,8 @@ class StandbyJoins:
 
 @message
 class JobOver:
-    """Vectorised job to scheduler: I have completed; my copies held no workers of the pool."""
+    """Vectorised job, whose copies are kept as arrays by the decider, to scheduler: I have
+    completed. Its copies held no workers of the pool, so that none are released."""
 
     index: int
 

@@ -21,13 +21,15 @@ UP = WorkerState.UP
 
 
 def lowest(numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
-    """Placement that takes the `count` lowest free numbers (rules.md, D2)."""
+    """Placement that takes the `count` lowest free numbers from `numbers` and returns them
+    (rules.md, D2). `former` and `index`, which other placements use, do not matter."""
     return numbers.lowest(count)
 
 
 def compact(numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
-    """Placement that takes the numbers that the job had a moment ago, or else numbers from as few
-    gaps between the taken ones as possible.
+    """Placement that takes `count` free numbers from `numbers` and returns them: those in `former`,
+    which the job had a moment ago, if they are that many and all free; else numbers from as few
+    gaps between the taken ones as possible. `index` does not matter.
 
     Where workers are alike, numbers are only names, and intervals cost time (up to a tenth of a run
     of 50,000 jobs with its log).
@@ -81,7 +83,9 @@ class Pool:
     # --- copies take workers, and give them back ----------------------------------------------
 
     def allocate(self, copy: int, count: int, former: Intervals = (), index: int = 0) -> Intervals:
-        """Allocate `count` free workers to `copy` of job `index`; return them."""
+        """Allocate `count` free workers, which the placement chooses, to the copy numbered `copy`
+        of the job with this index; return them. `former` are workers that the job had a moment ago,
+        which the placement may prefer. The caller makes sure that there are enough."""
         assert self.numbers is not None
         self.free -= count
         taken = self.take(self.numbers, count, former, index)
@@ -92,8 +96,15 @@ class Pool:
     def allocate_ready(
         self, copy: int, count: int, standbys: int, index: int
     ) -> tuple[Intervals, Intervals]:
-        """Allocate `count` free workers to `copy` of job `index`, and up to `standbys` more, which
-        are the last in the placement's order; return both (rules.md, P12)."""
+        """Allocate `count` free workers as members, and up to `standbys` more, as far as there are
+        any, to the copy numbered `copy` of the job with this index. Return both sets: members, then
+        standbys.
+
+        Standbys are, of the workers chosen, the last in the placement's order; where it has no
+        order, those that `compact` takes next or, under any other placement, the lowest left
+        (rules.md, P12). Workers that `close` has set aside can become standbys, not members; they
+        are free again afterwards.
+        """
         assert self.numbers is not None
         more = min(standbys, self.free + size_of(self.closed) - count)
         in_order = getattr(self.take, "in_order", None)
@@ -122,8 +133,8 @@ class Pool:
         return taken, ready
 
     def assign(self, copy: int, numbers: Sequence[int]) -> Intervals:
-        """Allocate these free workers, ascending, to `copy`. Raises ValueError where one is not
-        free."""
+        """Allocate exactly these workers, given in ascending order, to the copy numbered `copy`;
+        return them as intervals. Raises ValueError where one is not free."""
         taken = intervals_of(numbers)
         if not self._all_free(taken, numbers):
             raise ValueError(f"not all of {list(numbers)} are free")
@@ -141,9 +152,10 @@ class Pool:
         return all(holders[n] < 0 and n not in away for n in numbers)
 
     def exchange(self, copy: int, held: Intervals, count: int, index: int = 0) -> Intervals:
-        """Resize `copy` of job `index`, which holds the workers `held`, to `count` workers, and
-        return those that it holds then. It gets more of the free ones, or releases its highest.
-        Workers that are not UP, and spares, it releases last: no other copy could use them."""
+        """Resize a copy of the job with this index, which holds the workers `held`, to `count`
+        workers, and return those that it holds then. To grow it gets free workers that the
+        placement chooses. To shrink it releases its highest workers; those that are not UP, and
+        spares, come last, because no other copy could use them."""
         had = members(held)
         if count < len(had):
             lost = self._spare(had, len(had) - count)
@@ -155,24 +167,26 @@ class Pool:
         return intervals_of(sorted((*had, *members(gained))))
 
     def returned(self, held: Intervals, count: int) -> int:
-        """Return how many of the `count` workers that a copy would release, of those that it holds,
-        other copies could use."""
+        """Return how many workers other copies could use if a copy that holds the workers `held`
+        released `count` of them, chosen as `exchange` chooses. Not counted are workers that are not
+        UP, and spares."""
         return sum(map(self._usable, self._spare(members(held), count)))
 
     def _usable(self, worker: int) -> bool:
-        """Return whether other copies can use the worker, once it is held no longer."""
+        """Return whether other copies can use the worker once no copy holds it: it is UP and not a
+        spare."""
         return worker not in self.away and worker < self.size
 
     def _spare(self, had: Sequence[int], count: int) -> list[int]:
-        """Return which `count` of its workers, `had`, a copy releases: the highest, those that
-        others can use first; ascending."""
+        """Return, ascending, the `count` workers that a copy with the workers `had` (ascending)
+        releases to shrink: the highest that other copies can use, then the highest of the rest."""
         if self.away or self.spares:
             had = sorted(had, key=lambda n: (self._usable(n), n))
         return sorted(had[-count:])
 
     def release(self, count: int, taken: Intervals) -> None:
-        """Take back `count` workers, `taken`, from their copy. Those that are UP, and no spares,
-        are free from now on."""
+        """Take back from its copy the workers `taken`, `count` in number. Those that are UP and are
+        no spares count as free from now on."""
         if self.changing:
             self._hold(taken, -1)
         if self.away or self.spares:
@@ -198,8 +212,8 @@ class Pool:
         return self._holders[worker]
 
     def move(self, worker: int, state: WorkerState, until: float | None) -> None:
-        """Record that the worker has changed its state. `until` is the time at which it is expected
-        to be UP again; None if that is not known."""
+        """Record that the worker has changed its state to `state`. `until` is the time at which it
+        is expected to be UP again; None if that is not known."""
         if state is UP:
             self._return(worker)
             return
@@ -224,14 +238,15 @@ class Pool:
         self.speeds[worker] = speed
 
     def absent(self) -> list[tuple[int, float]]:
-        """Return (worker, time) of each worker that no copy holds and that is not UP, with the time
-        at which it is expected back; spares aside."""
+        """Return (worker, time) for each worker that is not UP and that no copy holds, spares
+        excluded. The time is that at which it is expected back UP; inf if that is not known."""
         away, size = self.away.items(), self.size
         return [(n, until) for n, until in away if self._holders[n] < 0 and n < size]
 
     def close(self, numbers: Intervals) -> None:
-        """Set these free workers aside until `reopen`: no copy takes them as members, because a
-        window of maintenance is near (rules.md, M2)."""
+        """Set these free workers aside until `reopen` is called, because a window of maintenance
+        takes them DOWN before the copy that starts now would end (rules.md, M2). Meanwhile they do
+        not count as free, and no copy gets them as members."""
         assert self.numbers is not None
         self.closed = numbers
         self.free -= size_of(numbers)
@@ -249,9 +264,9 @@ class Pool:
     # --- spares -------------------------------------------------------------------------------
 
     def replacement(self, promised: Collection[int]) -> int | None:
-        """Return the worker to replace a member: the lowest spare that is UP and free, else the
-        lowest other such worker, else None. Workers that are promised are left out, because other
-        copies still compute on them."""
+        """Return the worker that is to take a member's place: the lowest spare that is UP and free,
+        else the lowest other worker that is; None if there is none. Workers in `promised` are left
+        out, because another copy still computes on them."""
         size = self.size
         for worker in chain(range(size, size + self.spares), range(size if self.free else 0)):
             free = self._holders[worker] < 0 and worker not in promised
@@ -260,8 +275,8 @@ class Pool:
         return None
 
     def replace(self, copy: int, held: Intervals, worker: int, other: int) -> Intervals:
-        """Let `copy`, which holds the workers `held`, hold `other`, which is free, in place of
-        `worker`, which is not UP. Return all workers that it holds then."""
+        """Let the copy numbered `copy`, which holds the workers `held`, hold the free worker
+        `other` in place of `worker`, which is not UP. Return all workers that it holds then."""
         if other < self.size:
             self.assign(copy, (other,))
         self._holders[worker], self._holders[other] = -1, copy

@@ -9,8 +9,8 @@ from policies.maths.tolerance import ROUNDING
 
 
 def remaining(work: float, done: float) -> float:
-    """Return how much of `work` is left when `done` is done; 0 where rounding alone leaves
-    something."""
+    """Return how much of `work` is left when `done` is done; 0 if what is left is no more than
+    1e-12 of `work`, or negative."""
     left = work - done
     return left if left > ROUNDING * work else 0
 
@@ -35,12 +35,13 @@ class Progress:
     """Time at which the account was settled last."""
 
     def at(self, now: float) -> float:
-        """Return the work done until `now`."""
+        """Return the work done until the time `now`, in the account's unit of work."""
         return self.done + self.rate * (now - self.since) if self.rate else self.done
 
     def added(self, before: float, most: float, now: float) -> float:
-        """Return `before` plus the work done until `now`, but no more than `most`: a real process
-        may take longer than its nominal time, and has not done more for that."""
+        """Return `before` plus the work done until `now`, but no more than `most`. The bound
+        matters where a real process takes longer than its nominal time: it has not done more for
+        that."""
         done = before + self.at(now)
         return done if done <= most * (1 + ROUNDING) else most
 
@@ -66,8 +67,8 @@ class Progress:
 
 @define(eq=False)
 class PartBeside:
-    """A part of a run whose time passes beside the parts of the run's plan, such as a checkpoint
-    that does not block the run."""
+    """A part of a run whose time passes beside the steps of the run's plan, such as a checkpoint
+    during which the run computes on, or a pause."""
 
     due: object
     """The message by which the actor tells itself that the part is over."""
@@ -80,20 +81,25 @@ class PartBeside:
     _timer: Timer | None = field(init=False, default=None)
 
     def begin(self, actor: Actor, cost: float, passes: bool, cause: int) -> None:
-        """Begin the part, which takes `cost` time units; `passes`: whether its time passes now, or
-        stands still. `actor` is the job whose timers it uses."""
+        """Begin the part, which takes `cost` time units. With `passes` its time passes from now on;
+        otherwise it stands still until `pass_on` is called. `actor` is the job whose timers it
+        uses, and `cause` the number of the event that leads to it."""
         self.part = Progress(cost, 0, 0, actor.now)
         self.pass_on(actor, passes, cause)
 
     def pass_on(self, actor: Actor, passes: bool, cause: int) -> None:
-        """Let the part's time pass from now on, or stand still, as `passes` says."""
+        """Let the part's time pass from now on (`passes`) or stand still, and move its timer if
+        that is a change. `actor` is the run's job, and `cause` the number of the event that leads
+        to it."""
         if self.part is None or passes == bool(self.part.rate):
             return
         self.part.change(actor.now, int(passes))
         self.aim(actor, cause)
 
     def aim(self, actor: Actor, cause: int) -> None:
-        """Set the timer to the time at which the part ends at its present rate, if it does."""
+        """Set the timer to the time at which the part ends at its present rate, and no timer if it
+        stands still. `actor` is the run's job, and `cause` the number of the event that leads to
+        it."""
         assert self.part is not None
         self.stop(actor)
         self.end, self.cause = self.part.end(), cause

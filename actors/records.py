@@ -16,7 +16,8 @@ from policies.interface.retirement import FleetView, RetirementPolicy, ScoringPo
 
 @define
 class Record:
-    """The record of one worker: faults, repairs and computing time (satisfies
+    """The record of one worker: the times at which faults were blamed on it, its number of repairs,
+    and the time for which it has computed (satisfies
     policies.interface.retirement.WorkerRecord)."""
 
     faults: Sequence[float]
@@ -72,20 +73,23 @@ class Records:
         return len(self._faults.get(worker, ()))
 
     def blame(self, workers: Sequence[int], now: float) -> None:
-        """Record that a fault is blamed, at `now`, on the unit with these workers."""
+        """Record that a fault is blamed, at the time `now`, on the unit (worker, node or rack) with
+        these workers; a policy that keeps scores is told too."""
         for worker in workers:
             self._faults.setdefault(worker, []).append(now)
         if (scoring := self.scoring) is not None:
             scoring.blamed(workers, now)
 
     def repaired(self, workers: Sequence[int]) -> None:
-        """Record that a repair of the unit with these workers has ended."""
+        """Add one repair to the record of each of these workers, the workers of a unit (worker,
+        node or rack) whose repair has ended."""
         for worker in workers:
             self._repairs[worker] = self._repairs.get(worker, 0) + 1
 
     def ran(self, members: Sequence[int], computed: float, blamed: Collection[int]) -> None:
-        """Record that a run that computed on these members for `computed` time units is over.
-        `blamed` are the workers on which the faults that ended it are blamed."""
+        """Record that a run is over which computed for `computed` time units on these members.
+        `blamed` are the workers on which the faults that ended it are blamed: their computing time
+        counts, but a policy that keeps scores gives them no credit for it."""
         held = members.intervals if isinstance(members, Members) else intervals_of(sorted(members))
         if computed and held:
             more = held[-1][1] + 1 - len(self._computed)
@@ -98,8 +102,9 @@ class Records:
             scoring.ran(spans, computed)
 
     def retires(self, workers: Sequence[int], now: float) -> bool:
-        """Ask the retirement policy whether the unit with these workers retires, record it, and
-        return the answer."""
+        """Ask the retirement policy, at the time `now`, whether the unit (worker, node or rack)
+        with these workers is DOWN for ever after its repair. If so, record that its workers are
+        retired. Return the answer."""
         self.now = now
         retires = ask(self.policy, workers, self)
         if retires:

@@ -46,8 +46,8 @@ KINDS = tuple(Struck)
 
 @define(eq=False)
 class Stage:
-    """One stage of the chain by which units are repaired: how long it takes, how many repairs it
-    does at once, and how it ends."""
+    """One stage of the chain by which failed units are repaired: how long it takes, how many
+    repairs it does at once, and whether it hands a repair on or removes the cause."""
 
     law: RepairLaw
     time: float
@@ -70,8 +70,8 @@ class Stage:
 
 @define(eq=False)
 class Repair:
-    """The repair of a unit, from the time at which a fault is blamed on the unit to the end of the
-    repair's last stage."""
+    """The repair of a unit (worker, node or rack), from the time at which a fault is blamed on the
+    unit to the end of the repair's last stage. `stage` is the number of its present stage."""
 
     unit: Unit
     cause: int
@@ -81,8 +81,8 @@ class Repair:
 
 @define(eq=False)
 class Fault:
-    """A fault that has struck a unit and cannot be blamed yet, because it is not known of all of
-    the unit's workers."""
+    """A fault that has struck a unit (worker, node or rack) and is not blamed on any unit yet: that
+    happens once the fault is known on all of the unit's workers. `law` is the number of its law."""
 
     unit: Unit
     law: int
@@ -116,33 +116,34 @@ class Blame:
 
 @message
 class StageOver:
-    """The repairs tell themselves that the time of this repair's present stage has passed."""
+    """The actor that repairs tells itself that the time of this repair's present stage has
+    passed."""
 
     repair: Repair
 
 
 @message
 class DrawOutcomes:
-    """The repairs tell themselves to decide how the stages that end at this instant have turned
-    out."""
+    """The actor that repairs tells itself to draw the outcomes of the stages that end at this
+    instant."""
 
 
 @message
 class Strike:
-    """The repairs tell themselves to return the workers that are repaired, and then to let this
-    instant's faults strike."""
+    """The actor that repairs tells itself to carry out the ends of stages, which bring workers
+    back, and then to let this instant's faults strike."""
 
 
 @message
 class AwaitKnown:
-    """The repairs tell themselves to wait until workers have changed state at this instant, which
-    makes faults known, before they assign crews."""
+    """The actor that repairs tells itself to blame faults only after workers have changed state at
+    this instant, because those changes make faults known."""
 
 
 @message
 class Deal:
-    """The repairs tell themselves to blame the faults that are known at this instant on units, and
-    to assign free crews."""
+    """The actor that repairs tells itself to blame the faults that are known by now on units, and
+    then to assign free crews to waiting repairs."""
 
 
 DRAW, STRIKE, AWAIT_KNOWN, DEAL = DrawOutcomes(), Strike(), AwaitKnown(), Deal()
@@ -150,8 +151,8 @@ DRAW, STRIKE, AWAIT_KNOWN, DEAL = DrawOutcomes(), Strike(), AwaitKnown(), Deal()
 
 @define(eq=False)
 class Repairs(Actor):
-    """Actor that takes the faults of all hazards, blames each on a unit once it is known, and
-    repairs that unit in stages.
+    """Actor that takes the faults of all hazards, blames each on a unit (a worker, node or rack)
+    once it is known, and repairs that unit in stages.
 
     At an instant the stages that end come first, then faults strike, then those that are known are
     blamed, and last free crews are assigned.
@@ -216,9 +217,9 @@ class Repairs(Actor):
 
     @handles(DrawOutcomes)
     def draw_outcomes(self, _: DrawOutcomes, __: int) -> None:
-        """Draw the outcomes of the stages that end at this instant, by the lowest worker of their
-        units. If a unit's cause of faults is removed, its hazards are told so before this instant's
-        faults strike."""
+        """Draw the outcomes of the stages that end at this instant, in the order of their units'
+        lowest workers. If the cause of a unit's faults is removed, the hazards that strike it are
+        told so before this instant's faults strike."""
         over, self._over = sorted(self._over, key=_turn), []
         for repair in over:
             outcome = self._outcome(repair)
@@ -309,8 +310,8 @@ class Repairs(Actor):
 
     @handles(FaultKnown)
     def hear(self, message: FaultKnown, cause: int) -> None:
-        """Record that a worker's fault is known. A unit's fault is known, and is blamed, once the
-        faults of all its workers are."""
+        """Record that the faults that have struck units of the message's worker are known on that
+        worker. A unit's fault can be blamed once it is known on all workers of the unit."""
         worker = message.worker
         for fault in [it for it in self._unknown.values() if worker in it.unknown]:
             fault.unknown.discard(worker)
@@ -322,7 +323,8 @@ class Repairs(Actor):
                 self._deal_soon()
 
     def _deal_soon(self) -> None:
-        """Blame faults, and deal out crews, once all that this instant makes known is."""
+        """Blame the known faults, and assign free crews, later in this instant, once all faults
+        that it makes known are."""
         if not self._dealing:
             self._dealing = True
             first = self._awaited != self.now
@@ -352,9 +354,9 @@ class Repairs(Actor):
                 self._begin(stage, number, repair)
 
     def _blame(self, fault: Fault) -> Sequence[int]:
-        """Blame a fault on a unit, put that unit in repair, and return its workers; an empty
-        sequence if no unit is blamed. If another unit than the struck one is blamed, or none, the
-        struck one comes back at once."""
+        """Blame a fault on a unit, begin that unit's repair unless it is in repair already, and
+        return its workers; an empty sequence if no unit is blamed. If another unit than the struck
+        one is blamed, or none, the struck one comes back at once, unless it is in repair."""
         unit, cause = fault.unit, fault.cause
         blamed = self._blamed(fault)
         if not self.blame.certain:
@@ -380,7 +382,8 @@ class Repairs(Actor):
         return blamed.workers
 
     def _blamed(self, fault: Fault) -> Unit | None:
-        """Draw and return the unit that a fault is blamed on; None if it is blamed on none."""
+        """Draw the unit that a fault is blamed on, and return it; None if it is blamed on none. If
+        no run held the struck unit, or no other unit could be blamed, it is the struck one."""
         unit = fault.unit
         if self.blame.certain:
             return unit
@@ -405,9 +408,9 @@ class Repairs(Actor):
         raise AssertionError("the place is below the number of units")
 
     def _others(self, unit: Unit, run: RunStruck) -> Intervals:
-        """Return the numbers of the units that could be blamed by mistake for a fault of `unit`:
-        all others with members of the run that the fault ended, but those that were DOWN before
-        this instant."""
+        """Return, as intervals, the numbers of the units that could be blamed by mistake for a
+        fault of `unit`: the other units that have members of the run which the fault ended. Members
+        that were DOWN before this instant do not count."""
         if unit.of is Struck.WORKERS and isinstance(run.members, Members):
             return without(run.members.intervals, {unit.number, *run.away})
         each = self.unit_sizes[unit.of]
@@ -418,8 +421,8 @@ class Repairs(Actor):
 
     @handles(ComputingChanged)
     def note_computing(self, message: ComputingChanged, _: int) -> None:
-        """Record when the run of a copy begins and ceases to compute, and add up its computing
-        time."""
+        """Record that the run of a copy begins to compute, or that it ceases to; in the second case
+        add the time between to its computing time."""
         copy = message.copy
         if message.computes:
             self._computing[copy] = self.now
@@ -429,9 +432,9 @@ class Repairs(Actor):
 
     @handles(RunOver)
     def note_end(self, message: RunOver, _: int) -> None:
-        """Add the computing time of a run that has ended to its members' records, with the workers
-        that this instant's faults are blamed on. If the blame is still open, the run waits for it
-        in `_ran`."""
+        """Add the computing time of a run that has ended to the records of its members, together
+        with which workers this instant's faults are blamed on. If faults of this instant are still
+        to be blamed, do so once they are."""
         self._ran.append((message.members, self._computed.pop(message.copy, 0.0)))
         if not self._dealing:
             (members, computed), self._ran = self._ran[0], []
@@ -473,6 +476,6 @@ class Repairs(Actor):
 
 
 def _turn(repair: Repair) -> tuple[int, int]:
-    """Return the sort key of a repair among those of one instant: its unit's lowest worker, then
-    the kind of unit."""
+    """Return the sort key of a repair among those that come at one instant: the lowest worker of
+    its unit, then the kind of unit."""
     return repair.unit.workers[0], KINDS.index(repair.unit.of)

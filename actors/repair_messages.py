@@ -13,7 +13,9 @@ from actors.runtime import message
 
 @frozen
 class Unit:
-    """Workers that fail, are blamed and are repaired as one: a single worker, a node or a rack."""
+    """Workers that fail, are blamed and are repaired as one: a single worker, a node or a rack.
+    `of` is its kind, `number` its number among the units of that kind, and `workers` the numbers of
+    its workers."""
 
     of: Struck
     number: int
@@ -22,7 +24,8 @@ class Unit:
 
 @message
 class UnitStruck:
-    """Hazard to repairs: a fault of this law strikes the unit now."""
+    """Hazard to repairs: a fault of the law numbered `law` strikes this unit (worker, node or rack)
+    now."""
 
     law: int
     unit: int
@@ -38,7 +41,8 @@ class UnitStruck:
 
 @message
 class UnitCured:
-    """Repairs to hazard: the cause of this unit's faults is removed; strike it no more."""
+    """Repairs to hazard: the cause of the faults of this unit (worker, node or rack) is removed;
+    strike it no more."""
 
     unit: int
     """Number of the unit."""
@@ -46,15 +50,16 @@ class UnitCured:
 
 @message
 class StruckWhileDown:
-    """Worker to scheduler: a fault has struck a unit of mine while I was DOWN already."""
+    """Worker to scheduler: a fault has struck a unit to which I belong (worker, node or rack) while
+    I was DOWN already, so that I do not change state."""
 
     index: int
 
 
 @message
 class FaultKnown:
-    """Scheduler to repairs: the faults of the units of this worker, which has gone DOWN, are known
-    now."""
+    """Scheduler to repairs: the faults that have struck units of this worker, because of which it
+    is DOWN, are known from now on and can be blamed on units."""
 
     worker: int
     copy: int
@@ -82,15 +87,16 @@ class RunOver:
 
 @message
 class UnitRetires:
-    """Repairs to scheduler: these workers are DOWN for ever."""
+    """Repairs to scheduler: these workers do not come back from their repair, and are DOWN for
+    ever."""
 
     workers: Sequence[int]
 
 
 @message
 class MemberStruckAgain:
-    """Scheduler to job: a fault strikes a member of a replica that has dropped out, which is DOWN
-    already."""
+    """Scheduler to job: a fault strikes a member that is DOWN already. It belongs to a replica (a
+    group of members that holds the whole state) that has dropped out of its run."""
 
     copy: int
     worker: int
@@ -98,7 +104,8 @@ class MemberStruckAgain:
 
 @message
 class MemberRetired:
-    """Scheduler to job: this member of the copy is DOWN for ever."""
+    """Scheduler to job: this member of the copy does not come back from its repair: it is DOWN for
+    ever."""
 
     copy: int
     worker: int
@@ -106,14 +113,15 @@ class MemberRetired:
 
 @message
 class GoToRepair:
-    """Repairs to worker: you are DOWN from now on, as your unit is repaired."""
+    """Repairs to worker: you are DOWN from now on, because your unit is repaired: a fault of
+    another unit has been blamed on it."""
 
     unit: Unit
 
 
 @message
 class BackFromRepair:
-    """Repairs to worker: this unit of yours is in repair no more; you are UP again if nothing else
-    keeps you DOWN."""
+    """Repairs to worker: this unit of yours keeps you DOWN no longer. You are UP again if nothing
+    else keeps you DOWN."""
 
     unit: Unit

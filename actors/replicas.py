@@ -18,7 +18,8 @@ from policies.interface.queue import Replication
 
 @message
 class PauseDue:
-    """A job tells itself that the time for which this copy's run pauses has passed."""
+    """A job tells itself that the time for which this copy's run pauses, as groups of members drop
+    out or rejoin, has passed."""
 
     copy: int
     run: int
@@ -26,8 +27,8 @@ class PauseDue:
 
 @message
 class GroupLoaded:
-    """A job tells itself that a replica (group of members) that had dropped out has loaded the
-    present state from shared storage."""
+    """A job tells itself that a replica (a group of members that holds the whole state) that had
+    dropped out of this run has loaded the present state from shared storage."""
 
     copy: int
     run: int
@@ -54,12 +55,13 @@ class Load(Protocol):
     """A load of the present state into a replica from shared storage, while it is under way."""
 
     def cease(self, cause: int) -> None:
-        """End the load, complete or not."""
+        """End the load, complete or not. `cause` is the number of the event that leads to it."""
 
 
 @define(eq=False)
 class Group:
-    """One replica of a run's state: a group of members that together hold the whole state."""
+    """One replica: a group of a run's members that together hold the whole state. Groups are
+    numbered from 0."""
 
     number: int
     members: Members
@@ -81,7 +83,7 @@ class Group:
 
     def unload(self, cause: int) -> None:
         """Discard what the replica has fetched or loaded on its way back into the run; it then
-        waits until all its members are UP."""
+        waits until all its members are UP. `cause` is the number of the event that leads to it."""
         self.standing = Standing.OUT
         self.lacking.clear()
         if self.load is not None:
@@ -89,7 +91,7 @@ class Group:
             self.load = None
 
     def replace(self, worker: int, other: int) -> None:
-        """Give the place of the member `worker` to the worker `other`."""
+        """Give the place of the member `worker` in this group to the worker `other`."""
         self.members = Members(added(without(self.members.intervals, (worker,)), other))
         self.absent.discard(worker)
 
@@ -97,7 +99,8 @@ class Group:
 @define(eq=False)
 class Replicas:
     """The replicas of one copy: groups of members, of equal size and numbered from 0, each of which
-    holds the whole state. Those that have not dropped out carry the run on."""
+    holds the whole state. `rules` says how few can carry the run on, and how long it pauses. Groups
+    that have not dropped out carry the run on."""
 
     rules: Replication
     groups: Sequence[Group]
@@ -116,7 +119,7 @@ class Replicas:
         self._first = [group.members.intervals[0][0] for group in self.groups]
 
     def of(self, worker: int) -> Group:
-        """Return the group that a member is in."""
+        """Return the group in which the member `worker` is."""
         came = self._came.get(worker)
         return came if came is not None else self.groups[bisect_right(self._first, worker) - 1]
 
@@ -137,7 +140,7 @@ class Replicas:
         return [group for group in self.groups if not group.out]
 
     def out(self) -> list[Group]:
-        """Return the groups that have dropped out of the run, by number."""
+        """Return the groups that have dropped out of the run, by ascending number."""
         return [self.groups[number] for number in sorted(self._out)]
 
     @property
@@ -159,8 +162,8 @@ class Replicas:
         return self.count / len(self.groups)
 
     def drop(self, dropped: Iterable[Group], absent: set[int]) -> None:
-        """Let these groups drop out of the run. Their members are moved out of `absent`, the
-        members whose return the run waits for."""
+        """Let the groups `dropped` drop out of the run. `absent` has the members that are not UP
+        and whose return the run waits for: those of these groups are removed from it."""
         for group in dropped:
             if not group.out:
                 self._out.add(group.number)
@@ -176,8 +179,9 @@ class Replicas:
             self.pause = None
 
     def end_run(self, actor: Actor, absent: set[int], cause: int) -> None:
-        """Let all groups count again, as the run has ended and the next one needs them all. Their
-        members that are not UP are added to `absent`."""
+        """Let all groups count again, as the run has ended and the next one needs them all, and end
+        its pause. Members of groups that had dropped out are added to `absent` if they are not UP.
+        `actor` is the run's job, and `cause` the number of the event that ended the run."""
         self.end_pause(actor)
         out = self.out()
         for group in out:
@@ -186,8 +190,8 @@ class Replicas:
             self.rejoin(out, absent)
 
     def rejoin(self, rejoining: Iterable[Group], absent: set[int]) -> None:
-        """Let these groups count in the run again. Their members that are not UP are added to
-        `absent`, the members whose return the run waits for."""
+        """Let the groups `rejoining` count in the run again. Those of their members that are not UP
+        are added to `absent`, the members whose return the run waits for."""
         for group in rejoining:
             group.standing = Standing.IN
             self._out.discard(group.number)
@@ -197,8 +201,8 @@ class Replicas:
 
 
 def replicas(rules: Replication, held: Intervals) -> Replicas:
-    """Divide the workers `held` into groups of equal size by number, and return them as a copy's
-    replicas."""
+    """Divide the workers `held` into `rules.count` groups of equal size by ascending number, and
+    return them as a copy's replicas."""
     numbers = Members(held)
     each = len(numbers) // rules.count
     starts = range(0, len(numbers), each)

@@ -45,8 +45,9 @@ REJOINING = Standing.REJOINING
 
 @define(eq=False)
 class JobOfReplicas(JobOfRuns):
-    """A job whose runs go on without the replicas whose members fail, and take them back once they
-    are whole again (rules.md, E1)."""
+    """A job whose members form replicas, groups that hold the whole state each. Its runs go on
+    without the replicas whose members fail, and take them back once all their members are UP and
+    have loaded the state (rules.md, E1)."""
 
     _faults: dict[int, list[tuple[int, int]]] = field(init=False, factory=dict)
     """Maps each copy to its members whose faults have become known at this instant, each with the
@@ -57,17 +58,19 @@ class JobOfReplicas(JobOfRuns):
     # --- replicas that drop out ---------------------------------------------------------------
 
     def _lose(self, copy: Copy[Run], worker: int, cause: int, hidden: bool) -> int:
-        """Act on a member's going DOWN. While its fault is undetected (`hidden`), its replica loads
-        nothing from shared storage."""
+        """Act on a member's going DOWN, as every job does; `hidden` says that its fault is not
+        detected yet. In that case a load from shared storage into its replica is also suspended.
+        Return the number (seq) of the last event."""
         load = _replicas(copy).of(worker).load
         if hidden and isinstance(load, GroupLoad):
             load.review(cause)
         return super()._lose(copy, worker, cause, hidden)
 
     def fail(self, copy: Copy[Run], run: Run, worker: int, cause: int) -> int:
-        """Act on the known fault of a member: its replica drops out at the end of this instant's
-        changes. If the run has not begun to compute, it is lost instead. Return the number (seq) of
-        the last event."""
+        """Act on a fault or hang of the member `worker` that is known now: its replica drops out
+        after all changes of this instant. If the run has not begun to compute, it is lost instead;
+        if the replica has dropped out already, what it has loaded is discarded. `cause` is the
+        number of that event. Return the number (seq) of the last event."""
         if not run.computes:
             return super().fail(copy, run, worker, cause)
         group = _replicas(copy).of(worker)
@@ -84,8 +87,8 @@ class JobOfReplicas(JobOfRuns):
 
     @handles(JudgeFaults)
     def judge_faults(self, _: JudgeFaults, __: int) -> None:
-        """Let the replicas whose faults became known at this instant drop out, all together; lose
-        the run if too few are left."""
+        """Let the replicas with members whose faults became known at this instant drop out, all
+        together. If fewer replicas are left than the run needs, the run is lost instead."""
         faults, self._faults = self._faults, {}
         for number, known in sorted(faults.items()):
             copy = self.copies.get(number)
@@ -151,8 +154,8 @@ class JobOfReplicas(JobOfRuns):
 
     @handles(PauseDue, during=AT_WORK)
     def pass_pauses(self, message: PauseDue, cause: int) -> None:
-        """End the pauses and parts of all this job's runs that are due at this instant, by run
-        number."""
+        """End the pauses, and the parts, of all this job's runs that are due at this instant, by
+        run number."""
         self.pass_parts(PartDue(message.copy, message.run), cause)
 
     def ends(self, run: Run) -> float:
@@ -198,8 +201,9 @@ class JobOfReplicas(JobOfRuns):
         return end
 
     def discard(self, copy: Copy[Run], lost: float | None, cause: int) -> int:
-        """Log that the saved work `lost` is given up. While the run goes on this is only
-        remembered: the run lacks nothing unless it is lost later."""
+        """Log that the saved work `lost` is given up. While the run computes on this is only
+        remembered, and logged if the run is lost before its next checkpoint: a run that goes on
+        lacks nothing. Return the number (seq) of the event, or `cause` if there is none."""
         if copy.run is None or not copy.run.computes:
             return super().discard(copy, lost, cause)
         copy.given_up = lost or 0
@@ -207,9 +211,9 @@ class JobOfReplicas(JobOfRuns):
 
     @handles(MemberRetired, during=AT_WORK)
     def replace_retired(self, message: MemberRetired, cause: int) -> None:
-        """Ask for a replacement of a member that never comes back, if the job replaces members. If
-        it does not, only note the member: the run goes on without it, and it is missed once that
-        run ends."""
+        """Ask for a replacement of a member that is DOWN for ever, if the job replaces members. If
+        it does not, only note the member: the run goes on without its replica, and the member is
+        missed only once that run ends."""
         copy = self.copies.get(message.copy)
         if copy is None or copy.run is None or self.protection.rules.replace_after is not None:
             super().replace_retired(message, cause)
@@ -218,8 +222,8 @@ class JobOfReplicas(JobOfRuns):
 
     @handles(MemberStruckAgain, during=AT_WORK)
     def report_struck_again(self, message: MemberStruckAgain, _: int) -> None:
-        """Report the run's members to the repairs, as a fault strikes a member that was DOWN
-        already: they may blame another member for it."""
+        """Report the run's members to the actor that repairs, as a fault strikes a member that was
+        DOWN already: another member may be blamed for it."""
         copy = self.copies.get(message.copy)
         if copy is not None:
             self.report_struck(copy)
@@ -261,8 +265,9 @@ class JobOfReplicas(JobOfRuns):
             self._rejoin(copy, run, loaded)
 
     def _refill(self, copy: Copy[Run], replicas: Replicas) -> None:
-        """Replace the DOWN members of replicas that have dropped out by standbys, the lowest first,
-        as far as there are any (P12)."""
+        """Replace the DOWN members of replicas that have dropped out by standbys that are UP, the
+        lowest first, as far as there are any (P12). Members whose faults are not detected yet are
+        left out."""
         down = sorted(copy.down.difference(copy.undetected))
         waiting = [worker for worker in down if replicas.of(worker).out]
         for worker, other in zip(waiting, list(islice(copy.ready(), len(waiting))), strict=False):
@@ -270,8 +275,8 @@ class JobOfReplicas(JobOfRuns):
             group.cause = self.promote(copy, worker, other)
 
     def _load(self, copy: Copy[Run], run: Run, group: Group) -> None:
-        """Have the members of a replica that has dropped out, all of which are UP, fetch what they
-        lack and then load the present state."""
+        """Have the members of a replica that has dropped out, all of which are UP, fetch from the
+        master what they lack, if there is one, and then load the present state."""
         if self.needs is not None:
             group.standing, group.lacking = LOADING, set(group.members)
             copy.stage_in(self, self.needs, True, group.cause, group)
@@ -279,8 +284,9 @@ class JobOfReplicas(JobOfRuns):
             self._load_state(copy, run, group, group.cause)
 
     def _load_state(self, copy: Copy[Run], run: Run, group: Group, cause: int) -> None:
-        """Begin to load the present state into a replica from shared storage. Without such storage
-        the replica counts as loaded at once."""
+        """Begin to load the present state into a replica from shared storage: its members' part of
+        a state's bytes. Without such storage the replica counts as loaded at once. `cause` is the
+        number of the event that leads to it."""
         client = self._storage_client()
         if client is None or not client.size:
             self._loaded(group, cause)
@@ -313,8 +319,8 @@ class JobOfReplicas(JobOfRuns):
 
     @handles(GroupLoaded, during=AT_WORK)
     def end_load(self, message: GroupLoaded, cause: int) -> None:
-        """Record that a replica has loaded the present state from shared storage, so that it can
-        rejoin its run."""
+        """Record that a replica has loaded the whole present state from shared storage; it rejoins
+        its run once it can."""
         group = _replicas(self.copies[message.copy]).groups[message.group]
         assert group.load is not None
         group.load.cease(cause)
@@ -326,8 +332,8 @@ class JobOfReplicas(JobOfRuns):
         self.resume_soon()
 
     def _rejoin(self, copy: Copy[Run], run: Run, groups: Sequence[Group]) -> None:
-        """Let these replicas, which are loaded and whole, rejoin the run together, after a pause if
-        rejoining takes time."""
+        """Let these replicas of the copy, which have loaded the state and whose members are all UP,
+        rejoin the run together. The run pauses first if rejoining takes time."""
         rules, cause = _replicas(copy).rules, max(group.cause for group in groups)
         for group in groups:
             group.standing = REJOINING
@@ -362,22 +368,25 @@ class GroupLoad(PartBeside):
         return len(self.group.members)
 
     def start(self, cause: int) -> None:
-        """Begin the load; its bandwidth is 0 until the storage gives it a share."""
+        """Begin the load; its bandwidth is 0 until the storage gives it a share. `cause` is the
+        number of the event that leads to it."""
         self.part = Progress(self.client.size, 0, 0, self.actor.now)
         self.client.begin(self, self.part, lambda cause: self.aim(self.actor, cause), cause)
 
     def review(self, cause: int) -> None:
-        """Go on with the load, or suspend it, as a member of the replica has changed state."""
+        """Go on with the load, or suspend it, as a member of the replica has changed state. `cause`
+        is the number of the event that logs the change."""
         self.client.review(self, cause)
 
     def record(self, cause: int, _: Callable[..., BandwidthShared], *values: Any) -> int:
-        """Log the bandwidth at which the replica loads from now on; return that event's number
-        (seq)."""
+        """Log the replica's bandwidth from now on and what is left to load (`values`); return that
+        event's number (seq). The event's class is always ReplicaLoads."""
         about = self.actor.name, self.number, named([self.group])
         return self.actor.record(cause, ReplicaLoads, *about, *values)
 
     def cease(self, cause: int) -> None:
-        """End the load, complete or not: give up its share of the storage and cancel its timer."""
+        """End the load, complete or not: give up its share of the storage's bandwidth and cancel
+        its timer. `cause` is the number of the event that leads to it."""
         self.client.end(self, cause)
         self.stop(self.actor)
 

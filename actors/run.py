@@ -35,7 +35,8 @@ from policies.maths.tolerance import ROUNDING
 
 @message
 class PartDue:
-    """A job tells itself that the time of the present part of this copy's run has passed."""
+    """A job tells itself that the time of the part in which this copy's run is (computing, a
+    checkpoint, a recovery and so on) has passed."""
 
     copy: int
     run: int
@@ -68,13 +69,13 @@ IDLE = Progress(0)
 
 @define(eq=False, repr=False)
 class Run:
-    """One run of a job: it goes through the steps of its plan, and answers each stimulus by the
-    table `answers`.
+    """One run of a job: one execution of its work on the members that it holds. It goes through the
+    steps of its plan, and answers each stimulus by the table `answers`.
 
     Its job reports its members' changes to it, and is called through `over` when a verification
     ends it. Methods take the number (seq) of the event that causes what they do, and return that of
-    the last event that follows from it; an `Answer` is that number, with whether the part that has
-    begun is over already.
+    the last event that follows from it. An `Answer` is a pair: whether the part that has begun is
+    over already, and that number.
     """
 
     actor: Actor
@@ -186,8 +187,8 @@ class Run:
 
     @property
     def shares(self) -> bool:
-        """Whether the present part is a save to shared storage, or a load, at the bandwidth that
-        the storage gives the run."""
+        """Whether the present part is a save to shared storage or a load from it, which advances at
+        the bandwidth that the storage gives the run."""
         return self.client is not None and self.client.part is self.part
 
     @property
@@ -196,17 +197,19 @@ class Run:
         return self.copy.width
 
     def done(self, now: float) -> float:
-        """Return the work done in the run until `now`, with the work that it began from."""
+        """Return the work done in the run until the time `now`, including that of the state from
+        which it began."""
         return self.part.added(self.base, self.reach, now) if self.stage is COMPUTES else self.base
 
     def state(self, now: float) -> State:
-        """Return the run's state at `now`, as a checkpoint would save it or another copy could
-        clone it."""
+        """Return the run's state at the time `now`, saved or not: its work done and its exposure to
+        silent errors, as a checkpoint would save them or another copy could clone them."""
         return State(self.number, self.done(now), self.work, self.exposure(now))
 
     def ahead(self) -> tuple[float, ...]:
-        """Return the durations of the parts that lie between the present one and computing; empty
-        once the run computes."""
+        """Return the durations, in time units, of the parts that lie between the present one and
+        computing, in order. The result is empty once the run computes, and also in the checkpoint
+        that closes a redistribution."""
         if self.computes or self.stage is CHECKPOINTS:
             return ()
         return self.plan.ahead(self._passed)[self.step is CLOSING_VERIFICATION :]
@@ -214,8 +217,8 @@ class Run:
     # --- from start to end --------------------------------------------------------------------
 
     def begin(self, cause: int, keeps: int | None) -> int:
-        """Log that the run starts, and holds its members from now on. `keeps` is the number of the
-        run that held them before, if one did."""
+        """Log that the run starts and holds its members from now on. `keeps` is the number of the
+        run that held them before; None if none did. Return the number (seq) of the event."""
         begins = self.plan.begins
         source, saved = (begins.run, begins.done) if begins else (None, 0)
         copy, numbers = self.copy, (self.work, self.base, source, saved, keeps)
@@ -223,43 +226,50 @@ class Run:
         return self.started
 
     def start_up(self, length: float, cause: int) -> int:
-        """Spend `length` time units on starting up before anything else, then have the members
-        fetch what they lack."""
+        """Spend `length` time units on starting up, then have the members fetch what they lack; if
+        it is 0, they fetch at once. `cause` is the number of the event that leads to it; return
+        that of the last event that follows."""
         if not length:
             return self.react(OVER, cause)
         return self._enter(STARTING, Stage.STARTING_UP, length, cause)[1]
 
     def member_ready(self, worker: int) -> bool:
-        """Record that a member holds all that it needs, or has sent its image; return whether it is
-        the last one that the run awaits. A member that was RECLAIMED meanwhile reports again, which
-        changes nothing."""
+        """Record that the member `worker` holds all that it needs, or has sent its image. Return
+        whether it is the last one that the run awaits. A member that was RECLAIMED meanwhile
+        reports again, which changes nothing and returns False."""
         if worker not in self.missing:
             return False
         self.missing.discard(worker)
         return not self.missing
 
     def hang(self, worker: int, cause: int) -> int:
-        """Stop advancing, because a member hangs; messages of members go on."""
+        """Stop advancing, because the member `worker` hangs, until the run ends or that member's
+        replica drops out; messages of members go on. `cause` is the number of the event that logs
+        the hang; return that of the last event that follows."""
         self.hung, self.hanging, self.hang_event = True, worker, cause
         self.missing.add(HANG)
         return self.review(cause)
 
     def hold(self, cause: int) -> int:
-        """Pause: stop advancing, whatever the present part is, until `go_on` is called."""
+        """Pause: stop advancing, whatever the present part is, until `go_on` is called. `cause` is
+        the number of the event that leads to it; return that of the last event that follows."""
         self.paused = True
         self.missing.add(PAUSE)
         return self.review(cause)
 
     def forget(self, gone: Iterable[int]) -> None:
-        """Await no messages of these members any more, because their replicas drop out (rules.md,
-        E1)."""
+        """Await no messages of the members in `gone` any more, because their replicas (groups that
+        hold the whole state each) drop out. If the run hangs because of one of them, it hangs no
+        longer (rules.md, E1)."""
         self.missing.difference_update(gone)
         if self.hung and self.hanging in gone:
             self.hung = False
             self.missing.discard(HANG)
 
     def go_on(self, cause: int) -> int:
-        """End the pause that `hold` began, and advance again."""
+        """End the pause that `hold` began, and advance again. If the last awaited message has ended
+        during the pause, the present part ends now. `cause` is the number of the event that leads
+        to it; return that of the last event that follows."""
         self.paused = False
         self.missing.discard(PAUSE)
         cause = self.review(cause)
@@ -270,13 +280,17 @@ class Run:
         return self.react(READY, cause) if awaited else cause
 
     def pass_part(self, cause: int) -> int:
-        """End the present part, whose time has passed, and go on with the next one."""
+        """End the present part, whose time has passed, and go on with the next one. `cause` is the
+        number of the event for which its timer was set; return that of the last event that
+        follows."""
         self._stop()
         return self.react(OVER, cause)
 
     def react(self, stimulus: Stimulus, cause: int) -> int:
-        """Call the method that the table `answers` has for the present step and this stimulus, then
-        pass all parts of length 0 at once. Raises UnexpectedMessage where the table has none."""
+        """Call the method that the table `answers` has for the present step and this stimulus; then
+        pass all parts of length 0 at once. `cause` is the number of the event that leads to it;
+        return that of the last event that follows. Raises UnexpectedMessage where the table has no
+        method."""
         over, answers = True, self.answers
         while over:
             answer = answers.get((self.step, stimulus))
@@ -288,8 +302,10 @@ class Run:
         return cause
 
     def end(self, outcome: Outcome, cause: int, kept: bool = False) -> int:
-        """End the run with this outcome, and log it; `kept`: the copy still holds the members, for
-        the job's next run."""
+        """End the run with this outcome, and log it. A checkpoint under way is given up, and
+        bandwidth of shared storage is given back. `kept`: the copy still holds the members, for the
+        job's next run. `cause` is the number of the event that leads to it. Return the number (seq)
+        of the event that logs the end."""
         self._stop()
         if self.free_period:
             count_free(self, cause)
@@ -312,8 +328,8 @@ class Run:
     # --- answers: a method for each row of the table ------------------------------------------
 
     def _stage_in(self, cause: int) -> Answer:
-        """Have the members fetch what they lack from the master; without a master, go on at
-        once."""
+        """Have the members fetch from the master what they lack; without a master, go on at once.
+        Return whether this part is over already, and the number of the last event."""
         if self.needs is None:
             self.step = STAGING_IN
             return True, cause
@@ -323,8 +339,9 @@ class Run:
         return False, cause
 
     def _prepare(self, cause: int) -> Answer:
-        """Begin the next part that comes before computing (a load, a recovery, a clone's delay, a
-        redistribution, the checkpoint that closes it) or, after the last one, compute."""
+        """Begin the next part that comes before computing: a load, a recovery, a clone's delay, a
+        redistribution, or the checkpoint that closes a redistribution. After the last one, compute.
+        Return whether the part that begins is over already, and the number of the last event."""
         plan = self.plan
         if plan.loads == self._passed and self.step is not LOADING:
             return self._share(LOADING, RECOVERS, cause)
@@ -339,8 +356,9 @@ class Run:
         return self._secure(cause) if plan.closes else self.compute(cause)
 
     def _computed(self, cause: int) -> Answer:
-        """Go on after a period of work: with a checkpoint or, if all work is done, with the last
-        verification."""
+        """Go on after computing until a checkpoint fell due, or to the end of the work. If all work
+        is done, the last verification begins, otherwise a checkpoint. Return whether the part that
+        begins is over already, and the number of the last event."""
         if self.free_period:
             count_free(self, cause)
         self._settle_exposure()
@@ -350,37 +368,45 @@ class Run:
         return self._secure(cause)
 
     def _verified(self, cause: int) -> Answer:
-        """Decide on the verification that precedes a checkpoint and has just ended: the run fails
-        if it finds an error, else the checkpoint begins."""
+        """Decide on the verification that precedes a checkpoint and has just ended. If it finds an
+        error the run fails; else the checkpoint begins. Return whether the part that begins is over
+        already, and the number of the last event."""
         if self._found_error(cause):
             return False, self.over(self, Outcome.FAILED, cause)
         return self.saving.begin(self, cause)
 
     def _verified_last(self, cause: int) -> Answer:
-        """Decide on the last verification, which has just ended: the run fails if it finds an
-        error, else it is completed."""
+        """Decide on the last verification, which has just ended. If it finds an error the run
+        fails; else it is completed. Return False, as no part begins, and the number of the last
+        event."""
         outcome = Outcome.FAILED if self._found_error(cause) else Outcome.COMPLETED
         return False, self.over(self, outcome, cause)
 
     def _saved(self, cause: int) -> Answer:
-        """Record that the first level of a checkpoint for which the run stood still is complete,
-        then begin the second level, if there is one, or compute on."""
+        """Record that the first level of a checkpoint for which the run stood still is complete;
+        then begin the second level, if there is one, or compute on. Return whether the part that
+        begins is over already, and the number of the last event."""
         return self.saving.complete(self, Level.FIRST, cause)
 
     def _stored(self, cause: int) -> Answer:
-        """Record that the second level of a checkpoint for which the run stood still is complete,
-        too (its images are at the master), and compute on."""
+        """Record that the second level of a checkpoint for which the run stood still is complete
+        (it is at the master or on shared storage, too), and compute on. Return whether the part
+        that begins is over already, and the number of the last event."""
         return self.saving.complete(self, Level.SECOND, cause)
 
     def _saved_beside(self, cause: int) -> Answer:
-        """Record that the checkpoint beside the work is complete; the work that it slowed down goes
-        on at full rate unless a second level follows (P8)."""
+        """Record that a level of the checkpoint that was taken while the run computed on is
+        complete. If no second level follows, the work that the checkpoint slowed down goes on at
+        full rate (P8). Return False, as the present part goes on, and the number of the last
+        event."""
         cause = self.saving.complete_beside(self, cause)
         return False, cause if self.saving.under_way else self.review(cause)
 
     def _saved_late(self, cause: int) -> Answer:
-        """Record that the checkpoint beside the work is complete, and begin the one that has fallen
-        due meanwhile, which saves the work done now (P8)."""
+        """Record that a level of the checkpoint that was taken while the run computed on is
+        complete. If no second level follows, begin the checkpoint that has fallen due meanwhile,
+        which saves the work done now; none begins if no work is left (P8, P9). Return whether the
+        part that begins is over already, and the number of the last event."""
         cause = self.saving.complete_beside(self, cause)
         if self.saving.under_way:
             return False, cause  # its images go to the master first (P9)
@@ -390,15 +416,17 @@ class Run:
         return False, self.review(cause)
 
     def _noticed(self, cause: int) -> Answer:
-        """Begin a checkpoint at once, as the owner of a member gives notice that it will take the
-        worker DOWN, if the protection heeds notices and there is anything to save (O1)."""
+        """Begin a checkpoint at once, because the owner of a member gives notice that it will take
+        the worker DOWN. Nothing happens if the protection does not heed notices or there is nothing
+        to save (O1). Return whether the part that begins is over already, and the number of the
+        last event."""
         if self.saving.heeds_notice(self):
             return self._fall_due(cause)
         return False, cause
 
     def _ignored(self, cause: int) -> Answer:
-        """Do nothing, as an owner gives notice while the run does not compute; the notice is not
-        kept for later (O1)."""
+        """Ignore an owner's notice, because the run does not compute; it is not kept for later
+        (O1). Return False, as the present part goes on, and `cause`."""
         return False, cause
 
     answers: ClassVar[Mapping[tuple[Step, Stimulus], Callable[[Run, int], Answer]]] = {
@@ -439,9 +467,10 @@ class Run:
         return self.actor.record(cause, kind, self.actor.name, self.number, *values)
 
     def compute(self, cause: int, step: Step = COMPUTING) -> Answer:
-        """Compute until the next checkpoint falls due, or to the end if no work would be left after
-        it. In the step OVERDUE a checkpoint waits for the one under way, so no other falls due by
-        its period."""
+        """Compute until the next checkpoint falls due or, if no work would be left after it, to the
+        end of the work. In the step OVERDUE a checkpoint already waits for the one under way, so
+        the run computes to the end. Return whether this part is over already, and the number of the
+        last event."""
         left = remaining(self.work, self.base)
         period = math.inf if step is OVERDUE else self.plan.period
         # No checkpoint is begun when no work would be left after it (P7).
@@ -452,8 +481,9 @@ class Run:
         return self._enter(step, COMPUTES, left if last else period, cause)
 
     def stand_still(self, level: Level, cost: float | None, cause: int) -> Answer:
-        """Interrupt the work for a level of a checkpoint: the members spend `cost` time units on it
-        or, if None, send their images to the master."""
+        """Interrupt the work for this level of a checkpoint. The members spend `cost` time units on
+        it together or, if that is None, each sends its image to the master. Return whether this
+        part is over already, and the number of the last event."""
         step = STEPS[self.step >= COMPUTING, level]
         if cost is not None:
             return self._enter(step, CHECKPOINTS, cost, cause)
@@ -462,13 +492,15 @@ class Run:
         return False, cause
 
     def store(self, level: Level, cause: int) -> Answer:
-        """Interrupt the work for a level of a checkpoint that the members save to shared
-        storage."""
+        """Interrupt the work for this level of a checkpoint, which the members save to shared
+        storage. Return whether this part is over already, and the number of the last event."""
         return self._share(STEPS[self.step >= COMPUTING, level], CHECKPOINTS, cause)
 
     def _share(self, step: Step, stage: Stage, cause: int) -> Answer:
         """Begin a part in which the members save the state to shared storage, or load it, at the
-        bandwidth that the storage gives the run (S1)."""
+        bandwidth that the storage gives the run (S1). `step` is the run's step from now on, and
+        `stage` what the log calls it. Return whether the part is over already, because the state
+        has size 0, and the number of the last event."""
         assert self.client is not None
         self.step, self.stage, size = step, stage, self.client.size
         if not size:
@@ -483,15 +515,16 @@ class Run:
 
     def send_images(self, cause: int) -> None:
         """Have all members that the run computes on send their images to the master, and await
-        their reports."""
+        their reports that they have. `cause` is the number of the event that leads to it."""
         self.missing = set(self.copy.working)
         if self.paused:
             self.missing.add(PAUSE)
         self.copy.send_images(self.actor, cause)
 
     def _fall_due(self, cause: int) -> Answer:
-        """Take a checkpoint in the midst of computing; if another one is still under way beside the
-        work, as soon as that is complete."""
+        """Take a checkpoint in the midst of computing. If another one is still under way while the
+        run computes, compute on and take this one as soon as that is complete. Return whether the
+        part that begins is over already, and the number of the last event."""
         if self.saving.under_way:
             self.step = OVERDUE
             return False, cause
@@ -501,9 +534,10 @@ class Run:
         return self._secure(cause)
 
     def _secure(self, cause: int) -> Answer:
-        """Begin a checkpoint of the present state or the verification that precedes it. If another
-        one is still under way beside the work, compute on and take the checkpoint as soon as that
-        is complete."""
+        """Begin a checkpoint of the present state, or the verification that precedes it. If another
+        checkpoint is still under way while the run computes, compute on and take this one as soon
+        as that is complete. Return whether the part that begins is over already, and the number of
+        the last event."""
         if self.saving.under_way:
             return self.compute(cause, OVERDUE)
         rules = self.plan.rules
@@ -521,9 +555,14 @@ class Run:
         return found
 
     def _enter(self, step: Step, stage: Stage, length: float, cause: int) -> Answer:
-        """Begin a part that takes `length` (time units, or work) and set its timer. The last
-        verification has a timer even if it takes no time: last verifications come after all other
-        parts of an instant."""
+        """Begin a part that takes `length` and set its timer. The length is in time units or, while
+        the run computes, in work. `step` is the run's step from now on, and `stage` what the log
+        calls it. Return whether the part is over already, because it has length 0, and the number
+        of the last event.
+
+        The last verification has a timer even if it takes no time: last verifications come after
+        all other parts of an instant.
+        """
         self.step, self.stage = step, stage
         if length <= 0 and step is not LAST_VERIFICATION:
             self.part = IDLE
@@ -545,7 +584,8 @@ class Run:
 
     def review(self, cause: int) -> int:
         """Go on at the rate that now follows from the members' states and speeds. If it differs
-        from the rate so far, settle the account, log the change and move the timer."""
+        from the rate so far, settle the account, log the change and move the timer. `cause` is the
+        number of the event that leads to it; return that of the last event that follows."""
         self.saving.members_changed(self, cause)
         replicas, client = self.copy.replicas, self.client
         if replicas is not None and replicas.pause is not None:
@@ -578,9 +618,10 @@ class Run:
             self.watched(self, computes)
 
     def _rate(self) -> float:
-        """Return the rate of the present part: work and verifications advance at the slowest
-        member's speed, times the share of replicas that are left; all else at rate 1; at 0 while a
-        member is away or hangs (R1, E1)."""
+        """Return the rate of the present part, per time unit. It is 0 while a member is not UP or
+        hangs, or the run pauses. Otherwise work and verifications advance at the slowest member's
+        speed, reduced while a checkpoint slows the run down, times the share of replicas that are
+        left; all other parts have rate 1 (R1, P8, E1)."""
         copy = self.copy
         if copy.absent or self.hung or self.paused:  # `passes`, inlined for speed
             return 0
@@ -590,7 +631,8 @@ class Run:
         return rate if copy.replicas is None else rate * copy.replicas.share
 
     def exposure(self, now: float) -> float:
-        """Return workers x computing time since the last verified point, at `now` (R3)."""
+        """Return the exposure to silent errors at the time `now`: workers x computing time since
+        the last verified point (R3)."""
         if self.stage is not COMPUTES or not self.part.rate:
             return self.exposed
         return self.exposed + self.copy.width * (now - self.part.since)

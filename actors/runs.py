@@ -41,8 +41,8 @@ from policies.availability import WorkerState
 
 @message
 class HearNotices:
-    """A job tells itself to act on all notices that owners of its members have given at this
-    instant, which may make checkpoints due."""
+    """A job tells itself to act on all notices given at this instant, by which owners announce that
+    they will take members DOWN. A notice can make a checkpoint due."""
 
 
 @message
@@ -52,8 +52,8 @@ class HearHangs:
 
 @message
 class HangDue:
-    """A job tells itself that the time after which this hang of a copy's run is detected has
-    passed."""
+    """A job tells itself that the hang of `worker`, which stopped this run, is detected now.
+    Nothing happens if the run is over by then."""
 
     copy: int
     run: int
@@ -62,7 +62,8 @@ class HangDue:
 
 @message
 class PassMessages:
-    """A job tells itself to let its runs go on whose last messages have ended at this instant."""
+    """A job tells itself to let those runs go on whose last awaited messages have ended at this
+    instant."""
 
 
 FAILED, LOST = Outcome.FAILED, Outcome.LOST
@@ -111,8 +112,9 @@ class JobOfRuns(JobOfCopies):
         self.report_progress(copy, cause)
 
     def _member_changed(self, copy: Copy[Run], worker: int, cause: int) -> int:
-        """Adapt the copy's run to a member that is now UP or RECLAIMED; without a run, start the
-        next one soon if all members are UP. Return the number (seq) of the last event."""
+        """Adapt the copy's run to its member `worker`, which is now UP or RECLAIMED. Without a run,
+        start the next one later in this instant if all members are UP then. Return the number (seq)
+        of the last event that follows, or `cause` if there is none."""
         if copy.run is not None:
             return copy.run.review(cause)
         copy.cause = cause
@@ -152,9 +154,10 @@ class JobOfRuns(JobOfCopies):
 
     @handles(HearHangs)
     def hear_hangs(self, _: HearHangs, __: int) -> None:
-        """End, as lost, the runs whose hangs are detected at this instant; then stop those that
-        begin to hang, by law and member. A further hang of a run that hangs changes nothing
-        (rules.md, F6)."""
+        """Act on the hangs that are detected at this instant: their runs are lost or, with
+        replicas, go on without the member's replica. Then stop the runs that begin to hang, in the
+        order of the laws of faults, then of the workers. A further hang of a run that hangs changes
+        nothing (rules.md, F6)."""
         detected, self._detected = self._detected, []
         for due, cause in detected:
             self._lose_hung(due, cause)
@@ -193,8 +196,8 @@ class JobOfRuns(JobOfCopies):
 
     @handles(HearNotices)
     def hear_notices(self, _: HearNotices, __: int) -> None:
-        """Report all notices that owners have given at this instant to the runs of the members
-        concerned, by run number."""
+        """Have the runs react, by run number, to all notices that owners have given at this instant
+        for members that these runs compute on: such a notice can make a checkpoint due."""
         notices, self._notices = self._notices, []
         known = ((self.copies.get(copy), worker, cause) for copy, worker, cause in notices)
         # A notice changes nothing if the run does not depend on the worker.
@@ -235,8 +238,9 @@ class JobOfRuns(JobOfCopies):
     # --- standbys (rules.md, P12) --------------------------------------------------------------
 
     def _standby_changed(self, copy: Copy[Run], message: MemberStateChanged, cause: int) -> None:
-        """Act on a standby's change of state: the copy releases it if it is DOWN; otherwise it may
-        replace a member now."""
+        """Act on a standby's change of state. A standby that goes DOWN is released; one that is UP
+        can replace a member that is DOWN later in this instant. `cause` is the number of the event
+        that changed its state."""
         worker, state = message.worker, message.state
         (copy.standbys_away.discard if state is UP else copy.standbys_away.add)(worker)
         if state is DOWN:
@@ -260,9 +264,9 @@ class JobOfRuns(JobOfCopies):
         copy.stage_in_standbys(self, self.needs, (worker,), joined)
 
     def _use_standbys(self, copy: Copy[Run]) -> None:
-        """Replace each member that is DOWN by a standby, the lowest first. If there are too few
-        standbys, end the copy and release its workers; under buddies the copy waits for its members
-        instead."""
+        """Replace each member that is DOWN by a standby that is UP, the lowest first. If there are
+        too few standbys, end the copy and release its workers; under buddies use those that there
+        are, and let the copy wait for its other members."""
         down, ready = sorted(copy.down.difference(copy.undetected)), list(copy.ready())
         if len(down) > len(ready) and not self.protection.keeps:
             _, fall = copy.went_down[down[len(ready)]]
@@ -272,8 +276,9 @@ class JobOfRuns(JobOfCopies):
             copy.cause = self.promote(copy, worker, other)
 
     def promote(self, copy: Copy[Run], worker: int, other: int) -> int:
-        """Give the place of `worker`, a member that is DOWN, to the standby `other`. Return the
-        number (seq) of the event that logs it."""
+        """Give the place of `worker`, a member of the copy that is DOWN, to the standby `other`,
+        and let the scheduler know that the copy no longer holds `worker`. Return the number (seq)
+        of the event that logs it."""
         _, fall = copy.went_down[worker]
         copy.promote(worker, other)
         cause = self.record(fall, MemberReplaced, self.name, copy.last, worker, other)
@@ -292,8 +297,9 @@ class JobOfRuns(JobOfCopies):
 
     @handles(ReplacementDue)
     def ask_replacement(self, message: ReplacementDue, _: int) -> None:
-        """Ask the scheduler for a worker to replace a member, if the member's fault is known and it
-        has been away for the protection's `replace_after` (P10)."""
+        """Ask the scheduler for a worker to replace the member that the message names. Nothing
+        happens unless the member has been away since the time in the message, its fault is known,
+        and `replace_after` of the protection has passed (P10)."""
         copy, worker = self.copies.get(message.copy), message.worker
         after = self.protection.rules.replace_after
         if copy is None or after is None:
@@ -305,8 +311,8 @@ class JobOfRuns(JobOfCopies):
 
     @handles(MemberRetired, during=AT_WORK)
     def replace_retired(self, message: MemberRetired, cause: int) -> None:
-        """Ask the scheduler to replace a member that never comes back, without waiting for
-        `replace_after`.
+        """Ask the scheduler at once, without waiting for `replace_after`, to replace a member that
+        is DOWN for ever; if the job has standbys, do nothing, as one of them replaces it.
 
         Raises WorkersRetired where the job does not replace members, as it would wait for ever.
         """
@@ -330,9 +336,9 @@ class JobOfRuns(JobOfCopies):
 
     @handles(CheckpointDue)
     def pass_checkpoints(self, message: CheckpointDue, cause: int) -> None:
-        """Complete all checkpoints beside runs' work whose time has passed at this instant, by run
-        number. Where real processes take the checkpoints, only the one of the message's run is
-        complete."""
+        """Complete, by run number, all checkpoints that runs of this job take while they compute
+        on, and whose time has passed at this instant. With real processes that keep to no nominal
+        times, only the one of the message's run is complete."""
         due_by, together = self.due_by, self.system.loop.together
         runs = [copy.run for copy in self.copies.values() if copy.run is not None]
         for run in sorted(runs, key=lambda run: run.number):
@@ -370,28 +376,30 @@ class JobOfRuns(JobOfCopies):
         return copy.cause
 
     def fail(self, copy: Copy[Run], run: Run, worker: int, cause: int) -> int:
-        """Act on a member's fault or hang that is known now: the run is lost (R2). Return the
-        number (seq) of the last event."""
+        """Act on a fault or hang of the member `worker` that is known now: the run is lost (R2).
+        `cause` is the number of that event. Return the number (seq) of the event that ends the
+        run."""
         return self.end_run(copy, LOST, cause)
 
     def report_struck(self, copy: Copy[Run]) -> None:
-        """Report to the repairs, if there are any, the members of the run that a fault ends: one of
-        them may be blamed for the fault."""
+        """If faults are repaired, report the members of the copy's run, which a fault ends, to the
+        actor that repairs: it may blame one of them for the fault."""
         if self.repairs is not None and copy.run is not None:
             struck = RunStruck(copy.number, copy.members, copy.fell_before(self.now))
             self.send(self.repairs, struck, NOTHING)
 
     def discard(self, copy: Copy[Run], lost: float | None, cause: int) -> int:
-        """Log that the saved work `lost` is given up, unless it is None or 0. Return the number
-        (seq) of that event, or `cause`."""
+        """Log that the saved work `lost` is given up, so that the copy starts from scratch, unless
+        it is None or 0. Return the number (seq) of that event, or `cause` if there is none."""
         if not lost:
             return cause
         return self.record(cause, RestartedFromScratch, self.name, copy.last, lost)
 
     def end_run(self, copy: Copy[Run], outcome: Outcome, cause: int) -> int:
-        """End a run that is lost or has failed. Its copy keeps its members for the next run, under
-        buddies or with standbys; otherwise it ends too. Return the number (seq) of the event that
-        ends the run."""
+        """End the copy's run, which is lost or has failed, with this outcome. Under buddies or with
+        standbys the copy keeps its members for its next run; otherwise the copy ends too. `cause`
+        is the number of the event that leads to it. Return the number (seq) of the event that ends
+        the run."""
         if not self.protection.keeps and not self.described.standbys:
             return self._drop(copy, outcome, cause, early=True)
         assert copy.run is not None
@@ -403,8 +411,8 @@ class JobOfRuns(JobOfCopies):
         return end
 
     def resume_soon(self) -> None:
-        """Have the next run of each copy without one started once all of this instant's changes are
-        known."""
+        """Have the next run of each copy that has none started later in this instant, once all
+        changes of workers are known."""
         if not self._resuming:
             self._resuming = True
             self.later(RESUME, NOTHING, Phase.RUNS_RESUME)
@@ -418,8 +426,8 @@ class JobOfRuns(JobOfCopies):
                 copy.keep_newcomers(self)
 
     def resume_copy(self, copy: Copy[Run]) -> None:
-        """Start the next run of a copy that has kept its members, if all of them are UP, after
-        replacing members by standbys."""
+        """Start the next run of a copy that has kept its members and has no run, if all members are
+        UP. Members that are DOWN are replaced by standbys first, where the job has standbys."""
         if copy.run is None and self.described.standbys:
             self._use_standbys(copy)
         if copy.run is None and not copy.absent and copy.number in self.copies:
@@ -431,8 +439,9 @@ class JobOfRuns(JobOfCopies):
 
     @handles(PartDue)
     def pass_parts(self, message: PartDue, cause: int) -> None:
-        """End the parts of all this job's runs, and their pauses, that are due at this instant, by
-        run number. Real processes end their parts one by one."""
+        """End the parts of all this job's runs that are due at this instant, and end their pauses,
+        by run number. With real processes that keep to no nominal times, only the part of the
+        message's run ends."""
         first = self.copies[message.copy].run
         assert first is not None
         if not self._passed and (len(self.copies) == 1 or not self.system.loop.together):
@@ -461,7 +470,8 @@ class JobOfRuns(JobOfCopies):
         return run.due
 
     def pass_part(self, run: Run) -> None:
-        """End the run's present part, whose time has passed, and go on with the next one."""
+        """End the run's present part, whose time has passed, and go on with the next one; report
+        the progress to the scheduler if it wants such reports."""
         cause = run.pass_part(run.cause)
         if self.reports:
             self.report_progress(run.copy, cause)

@@ -78,64 +78,73 @@ class Decider:
 
     @property
     def wants_progress(self) -> bool:
-        """Whether jobs are to report how far their runs are; known once the decider is attached."""
+        """Whether jobs are to report how far their runs are (by `RunProgress`); known once the
+        decider is attached."""
         return False
 
     def attach(self, scheduler: Scheduler) -> None:
-        """Set the scheduler whose decider this is, and prepare for the run; called once, before all
-        other methods."""
+        """Set the scheduler whose decider this is, and prepare for the run. It is called once,
+        before all other methods."""
 
     def submitted(self, job: BatchJob, cause: int) -> None:
-        """Record that a job has been submitted and waits for workers."""
+        """Record that a job has been submitted and waits for workers. `cause` is the number of the
+        event that logs its submission."""
 
     def over(self, message: CopyOver, cause: int) -> None:
-        """Record that a copy has ended; its workers are free in the pool already."""
+        """Record that a copy has ended; its workers are free in the pool already. `cause` is the
+        number of the event that ended it."""
 
     def changed(self, worker: int, state: WorkerState, cause: int) -> bool:
-        """Record that a worker has changed its state, as the pool has done already. Return whether
-        that calls for a decision."""
+        """Record that a worker has changed its state to `state`; the pool knows it already. Return
+        whether that calls for a decision. `cause` is the number of the event that logs the
+        change."""
         return False
 
     def programmed(self, worker: int, label: str, cause: int) -> bool:
         """Record that a worker holds the program called `label` from now on. Return whether that
-        calls for a decision."""
+        calls for a decision. `cause` is the number of the event that logs it."""
         return False
 
     def replaced(self, copy: int, numbers: Intervals) -> None:
-        """Record the workers that a copy holds from now on, as a member was replaced, or a standby
-        joined or went DOWN."""
+        """Record that the copy numbered `copy` holds exactly the workers `numbers` from now on: a
+        member was replaced, or a standby (a worker ready to replace members) joined or went
+        DOWN."""
 
     def progress_reported(self, message: ProgressReport, cause: int) -> None:
-        """Record a malleable job's report on how far one of its copies is."""
+        """Record a malleable job's report on when one of its copies computes again and how much
+        work is left then. `cause` is the number of the event that led to the report."""
 
     def progressed(self, message: RunProgress) -> None:
-        """Record a report on how far the run of a copy is, from a job that sends such reports."""
+        """Record a report on how far the run of a copy is. Jobs send such reports if
+        `wants_progress` is true."""
 
     def saved(self, message: StateSaved) -> None:
-        """Record the work done in the furthest state of a job that no running copy has, from a job
-        that sends such reports."""
+        """Record the work done in the most advanced state that a job keeps apart from its runs
+        under way; only some kinds of jobs send such reports."""
 
     def speed_changed(self, worker: int, speed: float, cause: int) -> None:
-        """Record that a worker has changed its speed, as the pool has done already."""
+        """Record that a worker has changed its speed to `speed`; the pool knows it already. `cause`
+        is the number of the event that logs the change."""
 
     def ignores(self, worker: int, cause: int) -> bool:
-        """Return whether a fault of this worker changes nothing in the decider's model of faults.
-        If so, log that it is ignored."""
+        """Return whether a fault that comes to this worker now changes nothing in the decider's
+        model of faults; if so, log that it is ignored. Only malleable17's own model ignores
+        faults."""
         return False
 
     def woken(self, cause: int) -> int | None:
-        """Return the number (seq) of the event that causes a decision for which the decider has set
-        a timer, as the timer ends. Return None if no decision is needed: the one that set the timer
-        has been replaced, or this instant has been decided on."""
+        """Answer a timer that the decider has set, as it ends: return the number (seq) of the event
+        that causes the decision that is due now. Return None if no decision is needed, because the
+        timer has been replaced by another or this instant has been decided on."""
         return None
 
     def decide(self, cause: int) -> None:
         """Decide which copies start, are resized or end, now that all other changes of this instant
-        are known."""
+        are known. `cause` is the number of the event that calls for the decision."""
 
     def carried_out(self, cause: int) -> None:
         """React to what the last decision of this instant leaves, once jobs have logged what it
-        does."""
+        does. It is called only after a message LookAgain."""
 
     def stalled(self) -> str:
         """Return, for the report on a deadlock, which policy leaves its jobs waiting; an empty text
@@ -262,8 +271,9 @@ class Scheduler(Dispatcher):
             self._hear(worker, state, cause, self.pool.holder(worker) if state is DOWN else -1)
 
     def _hear(self, worker: int, state: WorkerState, cause: int, copy: int) -> None:
-        """Act on a worker's change of state, once it is known: report it to the decider and to the
-        repairs. `copy` is the number of the copy that holds the worker, or -1."""
+        """Act on a worker's change of state, once the job that holds it knows of it: report it to
+        the decider and to the actor that repairs. `copy` is the number of the copy that holds the
+        worker, or -1; `cause` is the number of the event that logs the change."""
         if state is DOWN:
             if self.repairs is not None:
                 self.send(self.repairs, FaultKnown(worker, copy), cause)
@@ -296,8 +306,8 @@ class Scheduler(Dispatcher):
 
     @handles(UnitRetires)
     def hear_of_retired(self, message: UnitRetires, cause: int) -> None:
-        """Tell the jobs that hold them that workers are DOWN for ever. Raises WorkersRetired where
-        too few workers are left for an unfinished job."""
+        """Record that workers are DOWN for ever, and tell the jobs that hold them. Raises
+        WorkersRetired where too few workers are left for an unfinished job."""
         self.retired.update(message.workers)
         for job in self.described.values():
             self._refuse_too_few(job, message.workers[0])
@@ -314,14 +324,15 @@ class Scheduler(Dispatcher):
             raise WorkersRetired(self.now, job.name, worker, f"{problem}spares")
 
     def largest(self) -> int:
-        """Return the number of workers that the largest unfinished job needs."""
+        """Return the number of workers that the largest unfinished job needs; 0 if there is no
+        job."""
         return max(
             (getattr(it.profile, "processors", 1) for it in self.described.values()), default=0
         )
 
     def _hear_of_released(self, copy: int, numbers: Intervals) -> None:
-        """Act on the undetected faults of workers that a copy has released, because the fault of a
-        free worker is known at once."""
+        """Act on the undetected faults of the workers `numbers`, which the copy numbered `copy` has
+        released: the fault of a free worker is known at once."""
         for worker in among(numbers, self.undetected):
             self._hear(worker, DOWN, self.undetected.pop(worker), copy)
 
@@ -399,8 +410,8 @@ class Scheduler(Dispatcher):
             self.system.finish(over)
 
     def decide_soon(self, cause: int) -> None:
-        """Have the decider decide at this instant, once all else of it has been handled, because of
-        the event numbered `cause`."""
+        """Have the decider decide at this instant, once all else of it has been handled. `cause` is
+        the number of the event that calls for the decision."""
         self.deciding, self.trigger = True, cause
         self.later(DECIDE, cause, DECISION)
 
@@ -410,8 +421,8 @@ class Scheduler(Dispatcher):
             self.decider.carried_out(cause)
 
     def limit_events(self, limit: ProgressLimit) -> None:
-        """Set the limit that ends the simulation with an error if too many events pass without
-        progress."""
+        """Set the limit that ends the simulation with an error once too many events pass while no
+        work is saved or completed."""
         self.limit, self.look_at = limit, limit.look_at
 
     def _look_for_progress(self) -> None:
@@ -446,8 +457,8 @@ class Scheduler(Dispatcher):
 
     def _look_after_members(self) -> bool:
         """Before a decision, replace members that have been away for long enough, make repaired
-        workers standbys, and report faults of free workers. Return whether a standby has joined a
-        copy."""
+        free workers standbys (ready to replace members), and act on undetected faults of free
+        workers. Return whether a standby has joined a copy."""
         for copy, numbers in self.replace_members():
             self.decider.replaced(copy, numbers)
         joined = list(self.join_standbys(lambda index: self.described[index].standbys))

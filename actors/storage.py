@@ -16,8 +16,8 @@ from policies.maths.tolerance import ROUNDING
 
 @message
 class UseStorage:
-    """Job to storage: a run, or a group of its members, begins to save or load, and needs
-    bandwidth."""
+    """Job to storage: a run, or a group of its members that loads for itself, begins to save or
+    load, or goes on with it, and needs a share of the bandwidth."""
 
     job: Actor
     index: int
@@ -32,8 +32,8 @@ class UseStorage:
 
 @message
 class LeaveStorage:
-    """Job to storage: a run, or a group of its members, needs no bandwidth any more, or none until
-    all members are UP."""
+    """Job to storage: a run, or a group of its members (-1: the run itself), gives up its share of
+    the bandwidth: it has ended its save or load, or stands still until all members are UP."""
 
     index: int
     run: int
@@ -42,13 +42,14 @@ class LeaveStorage:
 
 @message
 class ShareBandwidth:
-    """The storage tells itself to divide its bandwidth once this instant's changes are known."""
+    """The storage tells itself to divide its bandwidth among all uses, once this instant's changes
+    are known."""
 
 
 @message
 class BandwidthSet:
-    """Storage to job: a run, or a group of its members, saves or loads at this bandwidth from now
-    on."""
+    """Storage to job: a run, or a group of its members (-1: the run itself), saves or loads at this
+    bandwidth from now on."""
 
     copy: int
     run: int
@@ -61,10 +62,11 @@ SHARE = ShareBandwidth()
 
 
 def max_min(bandwidth: float, caps: Sequence[float]) -> list[float]:
-    """Divide `bandwidth` by max-min fairness among users with these caps, which ascend; return each
-    one's share.
+    """Divide `bandwidth` among users by max-min fairness. `caps` are the largest bandwidths that
+    each can use, ascending; return the users' shares, in the same order.
 
-    Water filling: each in turn gets its cap, or an equal part of what the ones before it have left.
+    Water filling: each in turn gets its cap, or, if less, an equal part of what is left for it and
+    those after it.
     """
     shares, left = list[float](), bandwidth
     for place, cap in enumerate(caps):
@@ -87,8 +89,9 @@ class Use:
 
 @define(eq=False)
 class Storage(Actor):
-    """Actor that divides the shared storage's bandwidth anew whenever a run begins or ceases to
-    save or load: once an instant, after the master has assigned its channels."""
+    """Actor that divides the shared storage's bandwidth by max-min fairness among the runs that
+    save or load, each up to the bandwidth of its members. It does so anew whenever a run begins or
+    ceases to save or load: once an instant, after the master has assigned its channels."""
 
     bandwidth: float
     """Bandwidth of the storage, shared by all runs, bytes per time unit."""
@@ -117,8 +120,9 @@ class Storage(Actor):
 
     @handles(ShareBandwidth)
     def share(self, _: ShareBandwidth, __: int) -> None:
-        """Divide the bandwidth among all uses, in the order of cap, job, run and group, and tell
-        jobs whose bandwidth has changed."""
+        """Divide the bandwidth among all uses by max-min fairness, in the order of cap, job, run
+        and group, and tell the job of each use whose share has changed by more than 1e-12 of
+        itself."""
         self._due = False
         uses = [self.uses[key] for key in sorted(self.uses, key=self._order)]
         shares = max_min(self.bandwidth, [use.message.cap for use in uses])
@@ -152,7 +156,8 @@ class Sharer(Protocol):
         pauses."""
 
     def record(self, cause: int, kind: Callable[..., BandwidthShared], *values: object) -> int:
-        """Log an event of this run, of class `kind` with these values; return its number (seq)."""
+        """Log an event of class `kind`, caused by the event numbered `cause`, about this run with
+        these values; return its number (seq)."""
 
 
 @define(eq=False)
@@ -176,14 +181,16 @@ class StorageClient:
     """Whether the run has requested bandwidth and not given it back."""
 
     def begin(self, run: Sharer, part: Progress, aim: Callable[[int], None], cause: int) -> None:
-        """Begin to save or load `part`, an amount of bytes. `aim` is called, with the event's
-        number, to move the timer of the part's end whenever the bandwidth changes."""
+        """Begin to save or load `part`, an account in bytes, and request bandwidth if `run` can
+        advance now. `aim` is called, with the number of an event, to move the timer of the part's
+        end whenever the bandwidth changes. `cause` is the number of the event that leads to it."""
         self.part, self._aim = part, aim
         self.review(run, cause)
 
     def review(self, run: Sharer, cause: int) -> int:
-        """Request bandwidth if all members are UP, and give it back if one is not. Return the
-        number (seq) of the last event."""
+        """Request bandwidth if the save or load of `run` can advance now and had none; if it cannot
+        and had some, give that back and log a bandwidth of 0. Return the number (seq) of the last
+        event logged, or `cause` if there is none."""
         passes = run.passes
         if self.part is None or passes is self._uses:
             return cause
@@ -198,8 +205,8 @@ class StorageClient:
         return cause
 
     def share(self, run: Sharer, bandwidth: float, cause: int) -> None:
-        """Go on at the bandwidth (bytes per time unit) that the storage gives, if it was
-        requested."""
+        """Go on at `bandwidth` (bytes per time unit), which the storage gives to `run`, and log it.
+        Nothing happens if the run has given its request back meanwhile."""
         if self._uses:
             self._set(run, bandwidth, cause)
 
@@ -216,7 +223,8 @@ class StorageClient:
         run.actor.send(self.storage, LeaveStorage(self.index, run.number, self.group), cause)
 
     def end(self, run: Sharer, cause: int) -> None:
-        """Give the bandwidth back, as all has been saved or loaded, or the run has ended."""
+        """Give the bandwidth of `run` back, if it has any, and forget the save or load: all of it
+        has passed, or the run has ended."""
         if self._uses:
             self._leave(run, cause)
         self.part = None

@@ -42,10 +42,10 @@ TRANSFER_DUE = TransferDue()
 
 @define(eq=False)
 class TransferClient(Actor):
-    """The part of a worker that fetches what its run needs, and sends its image, through the master
-    (rules.md, L).
+    """The part of a worker that fetches what its run needs, and sends its image (its part of a
+    checkpoint), through the master, one message at a time (rules.md, L).
 
-    Changes of its state are `Worker`'s business, which calls `moved`.
+    Changes of its state are the business of the subclass `Worker`, which calls `moved`.
     """
 
     transitions: ClassVar[Mapping[WorkerState, frozenset[WorkerState]]] = {
@@ -77,11 +77,12 @@ class TransferClient(Actor):
     """Whether the worker holds a channel for a message that is lost, until its run ends (F1)."""
 
     def moved(self, state: WorkerState, cause: int, hidden: bool) -> None:
-        """Suspend, resume or lose the worker's messages, as its state has changed; called only
-        where there is a master.
+        """Adapt the worker's messages to its new state `state`: UP resumes them, RECLAIMED suspends
+        them, and DOWN loses them and empties the memory. Call it only where there is a master.
+        `cause` is the number of the event that logs the change.
 
-        `hidden`: the job that holds the worker does not know of its fault yet, so a message under
-        way is lost but keeps its channel (rules.md, F1).
+        `hidden`: the job that holds the worker does not know of its fault yet, so that a message
+        under way is lost but keeps its channel (rules.md, F1).
         """
         if state is DOWN:
             # The worker's run is lost (R2). A worker that is UP again at once must not report that
@@ -114,9 +115,10 @@ class TransferClient(Actor):
         self._go_on(request, cause)
 
     def _stay(self, former: StageIn, request: StageIn, cause: int) -> None:
-        """Decide what the worker keeps as it is enrolled again at the instant at which it left a
-        run (volatile13): in the same job its data and the part that has passed of a message it
-        still needs, in another job only complete programs."""
+        """Decide what the worker keeps when the scheduler enrols it again (`request`) at the very
+        instant at which its run for the request `former` ended (volatile13). In the same job it
+        keeps its program, its data and the part that has passed of a message that it still needs.
+        In another job it keeps complete programs only."""
         memory = self.memory
         self.saving = memory.image = False
         if request.job is not former.job:
@@ -133,8 +135,8 @@ class TransferClient(Actor):
 
     @handles(AwaitRun, during=(UP,))
     def await_run(self, message: AwaitRun, cause: int) -> None:
-        """Suspend what the worker fetches as a standby: it is a member now, of a run that fetches
-        nothing yet."""
+        """Suspend what the worker fetches as a standby of this copy: it is a member now, of a run
+        that has not asked its members to fetch yet."""
         if self.request is not None and self.request.copy == message.copy:
             self._quit_channel(cause)
             self.request = None
@@ -164,8 +166,8 @@ class TransferClient(Actor):
             self._report(cause)
 
     def _report(self, cause: int) -> None:
-        """Report to the scheduler what the worker holds of its run's input, if it sends such
-        reports; called while no message passes."""
+        """Report to the scheduler what the worker holds of its run's input (program and data), if
+        it is to send such reports. Call it only while no message passes."""
         if self.reports:
             job = None if self.request is None else self.request.job.name
             passed = self.memory.part.done if self.memory.kind in INPUT else 0
@@ -180,8 +182,9 @@ class TransferClient(Actor):
         return self.memory.lacks(request.needs, request.units, request.image)
 
     def _go_on(self, request: StageIn, cause: int) -> None:
-        """Ask the master for a channel for the next message, or report to the job that nothing is
-        missing."""
+        """Ask the master for a channel for the next message that the worker has to send or to fetch
+        for this request. If there is none, report to the job that the worker has all that it
+        needs."""
         if self._wanted(request) is None:
             self._report_ready(request, cause)
         else:
@@ -267,8 +270,8 @@ class TransferClient(Actor):
             self.send(self.master, NeedNoChannel(self.index), cause)
 
     def _drop(self, cause: int) -> None:
-        """Discard the part that has passed of an incomplete message, log it, and give back the
-        channel."""
+        """Discard the part that has passed of an incomplete message, log that, and tell the master
+        that the worker needs no channel. Without such a message only the master is told."""
         if self._transfer is not None:
             self.cancel(self._transfer)
             self._transfer = None

@@ -34,17 +34,19 @@ Change = tuple[float, WorkerState]
 
 
 def always_up() -> Iterator[Change]:
-    """Return the owner's changes of a worker that is UP throughout."""
+    """Return an iterator over the changes (time, state) of a worker that is UP throughout: the only
+    one is at time 0."""
     return iter(((0, UP),))
 
 
 @define(eq=False)
 class Worker(TransferClient):
-    """A processor that computes while UP, waits while RECLAIMED, and forgets when DOWN (volatile13,
-    section III.B).
+    """A processor that computes while UP, keeps its memory but does nothing while RECLAIMED, and
+    loses its memory when DOWN (volatile13, section III.B).
 
-    Its owner's states, its faults and its speed add up (rules.md, W1). The scheduler reports its
-    changes to the job that holds it.
+    It is DOWN while its owner, a fault's downtime or a repair says so, else RECLAIMED if its owner
+    says so, else UP (rules.md, W1). It reports its changes to the scheduler, which passes them on
+    to the job that holds it.
     """
 
     owner: Iterator[Change] = field(factory=always_up)
@@ -205,8 +207,9 @@ class Worker(TransferClient):
             self._report_struck(was)
 
     def _look_at_owner(self, due_by: float) -> None:
-        """Take the owner's next change, if it is due; one of the reserve comes before all that
-        befalls it at that instant."""
+        """Take the owner's next change if it is due by the time `due_by`, the end of this instant.
+        If the worker is of the reserve (kept RECLAIMED until called) and the delay after its call
+        is over, let it come first."""
         if self.reserved and self._comes[0] <= due_by:
             self.reserved = False
             self._owned = self._given
@@ -218,15 +221,17 @@ class Worker(TransferClient):
             self._await_owner()
 
     def _report_struck(self, was: WorkerState) -> None:
-        """Report the unit's faults of this instant to the scheduler if the worker was DOWN (`was`),
-        so that no change of state reports them; then forget them."""
+        """If the worker was DOWN already (`was`), so that no change of state tells of them, report
+        the faults that have struck its units at this instant to the scheduler. Then forget these
+        faults."""
         if was is DOWN:
             self.send(self.scheduler, StruckWhileDown(self.index), self._struck[0][1])
         self._struck.clear()
 
     def _hang_unless(self, away: bool, hang: Hang, fault: Fail | None) -> None:
-        """Report a hang to the scheduler, unless the worker is not UP (`away`) or a fault of an
-        earlier law strikes it at this instant."""
+        """Report the hang to the scheduler. Nothing is reported if the worker is not UP (`away`),
+        or if `fault`, which strikes it at this instant, is of an earlier law than the hang or of
+        the same one."""
         self._hanging = None
         if not away and (fault is None or hang.law < fault.law):
             self.send(self.scheduler, WorkerHung(self.index, hang), self.system.origin)
@@ -254,9 +259,9 @@ class Worker(TransferClient):
             self._hide(known, self._hidden[1])  # this fault is detected before the earlier one
 
     def _hide(self, latest: float, fall: int) -> None:
-        """Hide the fault from the job that holds the worker until the time `latest`, at which it is
-        detected unless it is known before (F1). `fall` is the number of the event with which the
-        worker went DOWN."""
+        """Keep the fault from the job that holds the worker until the time `latest`, at which it is
+        detected unless that happens earlier (rules.md, F1). `fall` is the number of the event with
+        which the worker went DOWN."""
         self._hidden = latest, fall
         self.at(latest, TURN, self.system.origin, STATES_CHANGE)
 
@@ -269,11 +274,12 @@ class Worker(TransferClient):
         cause: int | None = None,
     ) -> int:
         """Change the worker's state and report it to the scheduler. Return the number (seq) of the
-        event.
+        event that logs it.
 
-        `until`: the end of a fault's downtime. `hidden`: the job that holds the worker does not
-        know of the fault yet. `detection`: the time until it does, where the log has it. `cause`:
-        the event of the unit's fault, if it has one.
+        `until`: the end of a fault's downtime, for the log. `hidden`: the job that holds the worker
+        does not know of the fault yet. `detection`: the time after which it does, where the log has
+        it. `cause`: number of the event of the fault that struck the worker's unit; None: the cause
+        is found from what ends or begins at this instant.
         """
         loop, was = self.system.loop, self.state
         now, due_by, (over, fall) = loop.now, loop.due_by, self._downtime_end
@@ -308,7 +314,8 @@ class Worker(TransferClient):
         self._speed_up(self._speed, cause)
 
     def _speed_up(self, speed: float, cause: int) -> None:
-        """Set the worker's speed, and a timer for its next change of speed."""
+        """Set the worker's speed to `speed`, because of the event numbered `cause`, and a timer for
+        the next change of speed. Report it to the scheduler, except a speed of 1 at time 0."""
         following = next(self.speeds, None) if self.speeds is not None else None
         if following is not None:
             time, self._speed = following
@@ -320,8 +327,8 @@ class Worker(TransferClient):
 
 @define(eq=False)
 class WorkerRegistry:
-    """Holds the actors of a platform's workers. Calling it with a worker's number returns the
-    actor, which is created if there is none yet."""
+    """Holds the actors of a platform's workers by number. Calling it with a worker's number returns
+    that worker's actor, which `make` creates at the first call."""
 
     system: System
     make: Callable[[int], Worker]

@@ -16,8 +16,8 @@ from policies.availability import WorkerState
 
 @message
 class Turn:
-    """A worker tells itself to settle its state now: the owner's next change, the end of a downtime
-    or another reason for a change is due."""
+    """A worker tells itself to settle its state now, from all that is due: a change of the owner's
+    state, a fault, a hang, a repair, or the end of a downtime."""
 
 
 @message
@@ -27,7 +27,8 @@ class SpeedDue:
 
 @message
 class Fail:
-    """Hazard to worker: you fail now, unless you are DOWN already."""
+    """Hazard to worker: a fault strikes you now. You go DOWN, unless you are DOWN at this instant
+    anyway."""
 
     downtime: float = 0
     """Time for which the fault keeps the worker DOWN."""
@@ -44,7 +45,8 @@ class Fail:
 
 @message
 class Hang:
-    """Hazard to worker: the run that holds you stops advancing, unless you are not UP."""
+    """Hazard to worker: the run that holds you stops advancing, unless you are RECLAIMED or DOWN.
+    You stay UP, with your memory whole."""
 
     detection: float
     """Time after which the hang is detected."""
@@ -54,15 +56,16 @@ class Hang:
 
 @message
 class ComeInTime:
-    """Scheduler to worker of the reserve: you are called, and your owner has you UP after this
-    delay."""
+    """Scheduler to a worker of the reserve, which its owner keeps RECLAIMED until it is called: you
+    are called, and are available after this delay."""
 
     delay: float
 
 
 @message
 class NoticeDue:
-    """A worker tells itself that the time of its owner's next notice has come."""
+    """A worker tells itself that its owner gives its next notice now: that it will take the worker
+    DOWN."""
 
     time: float | None
     """Time at which the owner takes the worker DOWN; None: the owner's next change is another, and
@@ -71,7 +74,8 @@ class NoticeDue:
 
 @message
 class ToldToEnd:
-    """Outside to worker: your process was told to end, and will be killed soon."""
+    """Outside world to worker, in runs with real processes: your process was told to end, and will
+    be killed soon."""
 
 
 @frozen
@@ -89,7 +93,8 @@ class Needs:
 
 @message
 class StageIn:
-    """Job to worker: you are a member of this run; fetch what you lack of its needs."""
+    """Job to worker: you are a member of this run, or a standby (ready to replace a member) of its
+    copy; fetch from the master what you lack of its needs."""
 
     job: Actor
     copy: int
@@ -106,7 +111,8 @@ class StageIn:
 
 @message
 class AwaitRun:
-    """Job to worker: you were a standby and are a member now; fetch nothing until your run does."""
+    """Job to worker: you were a standby (ready to replace a member) of this copy and are a member
+    now. Stop fetching until your run asks you to."""
 
     copy: int
 
@@ -118,8 +124,8 @@ class SendImage:
 
 @message
 class LeaveRun:
-    """Job to worker: your run has ended; stop fetching for it, which loses what has passed of an
-    incomplete message."""
+    """Job to worker: your run has ended; stop fetching for it. What has passed of an incomplete
+    message is lost."""
 
     copy: int
     """The copy whose run has ended: another copy may hold the worker by now."""
@@ -134,7 +140,7 @@ class Granted:
 
 @message
 class Preempted:
-    """Master to worker: your channel serves another worker from now on."""
+    """Master to worker: you lose your channel to another worker; suspend your message."""
 
 
 @message
@@ -147,7 +153,7 @@ class TransferDue:
 
 @message
 class StateChanged:
-    """Worker to scheduler: I changed state."""
+    """Worker to scheduler: my state is `state` from now on."""
 
     index: int
     state: WorkerState
@@ -185,14 +191,15 @@ class WorkerHung:
 
 @message
 class OwnerGaveNotice:
-    """Worker to scheduler: my owner will take me DOWN."""
+    """Worker to scheduler: my owner has announced that it will take me DOWN."""
 
     index: int
 
 
 @message
 class FaultComes:
-    """Hazard to scheduler: this worker fails now, unless your model of faults says otherwise."""
+    """Hazard to scheduler: a fault strikes this worker now. Send the worker `fault`, unless the
+    decider's model of faults ignores faults at this time (malleable17, section 6.1)."""
 
     worker: int
     fault: Fail
@@ -227,22 +234,24 @@ class AskForChannel:
 
 @message
 class YieldChannel:
-    """Worker to master: the channel that you took from me is free."""
+    """Worker to master: I have suspended my message, so the channel that you took from me is
+    free."""
 
     index: int
 
 
 @message
 class MessageLost:
-    """Worker to master: the message that passes is lost, and its channel stays taken until I need
-    none (rules.md, F1)."""
+    """Worker to master: the message on my channel is lost, because a fault that is not detected yet
+    has struck me. The channel stays taken until I send NeedNoChannel (rules.md, F1)."""
 
     index: int
 
 
 @message
 class NeedNoChannel:
-    """Worker to master: I need no channel (now)."""
+    """Worker to master: forget my request, and free the channel if I have one: I have nothing to
+    fetch or send, or am not UP."""
 
     index: int
 
@@ -260,9 +269,9 @@ class SlotBegan:
 
 @message
 class HoldingsChanged:
-    """Worker to scheduler: what I hold of a run's input has changed to this. I report it neither
-    when I go DOWN, which empties my memory, nor when a message ends at the time that I have
-    reported."""
+    """Worker to scheduler: what I hold of a run's input (program and data) has changed to this. I
+    do not report that going DOWN empties my memory, nor that a message ends at the time `until`
+    that I have reported."""
 
     index: int
     job: str | None

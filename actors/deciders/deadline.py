@@ -20,8 +20,8 @@ DECIDE = Decide()
 
 @define(eq=False)
 class MovedJob:
-    """State of the deadline decider for one job: its description, its workers and the work that it
-    has saved."""
+    """State of the deadline decider for one job: its description, the copy and the kind of its
+    present workers, and the work that it has saved, in time on its workers."""
 
     due: DueJob
     """Description of the job at its submission, which each decision copies and updates."""
@@ -116,7 +116,7 @@ class DeadlineDecider(Decider):
 
     def _free(self, kind: str, job: MovedJob) -> list[int]:
         """Return the lowest workers of this kind that are UP and either free or the job's own, as
-        many as the job needs; an empty list if there are too few."""
+        many as the job needs. If there are too few, return an empty list."""
         pool, needed, mine = self.scheduler.pool, job.processors, (-1, job.copy)
         workers = self.kinds[kind][1]
         free = [n for n in workers if n not in pool.away and pool.holder(n) in mine][:needed]

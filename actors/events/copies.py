@@ -33,8 +33,9 @@ Ints = tuple[int, ...]
 
 @frozen
 class GainDescribed(Event):
-    """Records mean semantics: jobs progress by g(r, t) (redundancy17, Assumption 2), and not by the
-    work that their workers deliver."""
+    """Records, once at the start, that jobs progress by mean semantics: a job with r copies does
+    the work g(r, t) in a time t, the mean of the furthest copy's work (redundancy17, Assumption 2),
+    whatever its own workers deliver."""
 
     augmentation: Annotated[float, Quantity("factor")]
     """Factor that multiplies g."""
@@ -42,7 +43,8 @@ class GainDescribed(Event):
 
 @frozen
 class CopiesPlaced(Compound):
-    """The policy has chosen the jobs to serve, and all their copies begin."""
+    """All copies of the jobs that the policy has chosen to serve begin at this instant, at which a
+    job has arrived or departed; one line stands for all of them."""
 
     jobs: tuple[JobName, ...]
     """Names of the jobs that are served."""
@@ -64,7 +66,7 @@ class CopiesPlaced(Compound):
     """Per copy, the run whose state it begins from, as in RunStarted."""
 
     def parts(self) -> Iterator[RunStarted]:
-        """Yield a RunStarted for each copy."""
+        """Yield a RunStarted for each copy, job after job."""
         runs = _runs(self.jobs, self.runs, self.copies, self.sizes)
         copies = zip(runs, self.workers, self.begun, self.sources, strict=True)
         for (job, run, size), first, begun, source in copies:
@@ -78,7 +80,8 @@ class CopiesPlaced(Compound):
 
 @frozen
 class CopiesSettled(Compound):
-    """An arrival or a departure ends all copies, and all jobs are placed afresh."""
+    """All copies end at this instant, because a job arrives or departs; one line stands for all of
+    them. The jobs that are left are then placed afresh."""
 
     jobs: tuple[JobName, ...]
     """Names of the jobs that were served until now."""
@@ -92,8 +95,9 @@ class CopiesSettled(Compound):
     """Per job, the run that completes it; None if the job continues."""
 
     def parts(self) -> Iterator[RunEnded]:
-        """Yield a RunEnded for each copy. Raises ValueError where the run that completes a job
-        is none of its copies."""
+        """Yield a RunEnded for each copy, job after job: COMPLETED for the run that completes its
+        job, CANCELLED for all others. Raises ValueError where the run that completes a job is none
+        of its copies."""
         for start, count, first in zip(self.runs, self.copies, self.completed, strict=True):
             if first is not None and not start <= first < start + count:
                 raise ValueError(f"run {first} completes; {count} from {start} on were placed")
@@ -107,7 +111,9 @@ class CopiesSettled(Compound):
 def _runs(
     jobs: tuple[str, ...], first: Ints, copies: Ints, values: tuple[T, ...]
 ) -> Iterator[tuple[str, int, T]]:
-    """Yield job and run of each copy, job after job, with its job's value."""
+    """Yield (job, run, value) for each copy, job after job. `first` and `copies` have the run of
+    each job's first copy and the job's number of copies; `values` has a value for each job, which
+    all its copies get."""
     for job, start, count, value in zip(jobs, first, copies, values, strict=True):
         for run in range(start, start + count):
             yield job, run, value

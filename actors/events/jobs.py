@@ -28,7 +28,7 @@ from policies.interface.kinds import JobKind
 
 @frozen
 class JobSubmitted(Event):
-    """A job asks to be scheduled."""
+    """A job's time of submission has come: the job asks for workers from now on."""
 
     job: JobName
     user: str = ""
@@ -49,7 +49,8 @@ class JobSubmitted(Event):
 
 @frozen
 class JobDescribed(Event):
-    """Records a job's parameters, against which its other events are checked."""
+    """Records a job's parameters, against which its other events are checked; once for each job, at
+    its submission."""
 
     job: JobName
     kind: JobKind
@@ -180,15 +181,15 @@ class JobCompleted(Event):
 
 @frozen
 class JobKilled(Event):
-    """A job is killed because it outlived the user's estimate, in a scenario that kills such
-    jobs."""
+    """A job is killed because one of its runs has lasted longer than the user's estimate allows, in
+    a scenario that kills such jobs."""
 
     job: JobName
 
 
 @frozen
 class IterationStarted(Event):
-    """An iteration begins and needs workers."""
+    """An iteration of an iterative job (tasks that run in lockstep) begins, and needs workers."""
 
     job: JobName
     iteration: IterationNumber
@@ -196,8 +197,8 @@ class IterationStarted(Event):
 
 @frozen
 class IterationCompleted(Event):
-    """All tasks of an iteration are completed; its members are released and its saved states are
-    discarded."""
+    """All tasks of an iteration of an iterative job are completed; its members are released, and
+    its saved states are discarded."""
 
     job: JobName
     iteration: IterationNumber
@@ -223,7 +224,8 @@ class JobsChanged(Event):
 
 @frozen
 class LogReplayed(Event):
-    """Records that the jobs come from a log whose beginning is known."""
+    """Records that the jobs come from a recorded log of jobs whose beginning in real time is
+    known."""
 
     begins: Annotated[float, Quantity("s since 1970")]
     """Instant, in Universal Time, that is time 0 of this run."""
@@ -263,7 +265,8 @@ class TasksDescribed(Event):
 
 @frozen
 class BoundsDescribed(Event):
-    """Records how many tasks of a job an enrolment may give each worker."""
+    """Records how many tasks of an iterative job each worker can be given at most; once for each
+    job, at its submission."""
 
     job: JobName
     bounds: tuple[tuple[WorkerSet, TaskCount], ...]
@@ -273,8 +276,9 @@ class BoundsDescribed(Event):
 
 @frozen
 class ChainsBelieved(Event):
-    """Records what the enrolment policy believes about the workers' availability, whether it is
-    true or not; once, at the start."""
+    """Records the Markov chains by which the enrolment policy, which chooses the workers of
+    iterative jobs, predicts the workers' availability, whether they are true or not; once, at the
+    start."""
 
     chains: tuple[tuple[WorkerSet, Chain], ...]
     """Pairs (workers, P_q): transition probabilities from slot to slot, with rows and columns in

@@ -47,8 +47,8 @@ class PeriodRule(enum.Enum):
 
 @frozen
 class PackDescribed(Event):
-    """Records the parameters with which a pack's decider computes expected times; once, before all
-    applications."""
+    """Records the parameters with which the decider of a pack (malleable applications that share a
+    platform) computes expected times; once, before all applications."""
 
     pair: WorkerCount
     """Number of workers in a group; the sizes of applications are multiples of it."""
@@ -73,7 +73,8 @@ class PackDescribed(Event):
 
 @frozen
 class ApplicationDescribed(Event):
-    """Records a malleable job with the parameters of its expected times on every number of workers.
+    """Records the parameters of a malleable job's expected times on every number of workers, at its
+    submission.
 
     Expectations need the time of a checkpoint as well: that of the job's protection or, through a
     master, that of its image.
@@ -121,7 +122,8 @@ class EndExpected(Event):
 
 @frozen
 class RedistributionDecided(Event):
-    """The decider changes the sizes of applications."""
+    """The decider changes the numbers of workers of running applications, at the end or fault of
+    one or as workers have come back."""
 
     why: Cause
     """Kind of event that the decision answers."""
@@ -134,7 +136,8 @@ class RedistributionDecided(Event):
 
 @frozen
 class RedistributionPlanned(Event):
-    """The run that starts now redistributes data before it computes."""
+    """The run that starts now, on another number of workers than the job had, redistributes data
+    among them before it computes."""
 
     job: JobName
     run: RunNumber
@@ -149,8 +152,8 @@ class RedistributionPlanned(Event):
 
 @frozen
 class MembersChanged(Event):
-    """Records the new members of a job that kept its members after `run` and was resized before its
-    next run could start."""
+    """A job that has kept its members after `run` is resized before its next run could start;
+    `processors` are its new members."""
 
     job: JobName
     run: RunNumber
@@ -160,8 +163,9 @@ class MembersChanged(Event):
 
 @frozen
 class MembersPromised(Event):
-    """An application that ends before the faulty one computes again promises its workers to others;
-    it keeps computing on them to its end (malleable17, section 5)."""
+    """An application that will end before the faulty one computes again promises its workers to
+    others; it computes on them to its end, and only then can the others use them (malleable17,
+    section 5)."""
 
     job: JobName
     run: RunNumber
@@ -171,7 +175,8 @@ class MembersPromised(Event):
 
 @frozen
 class FaultIgnored(Event):
-    """A fault changes nothing, and its worker keeps its state."""
+    """A fault changes nothing, and its worker keeps its state, because malleable17's own rule
+    ignores it (section 6.1). `job` is the job whose run holds the worker; None if none does."""
 
     worker: WorkerNumber
     job: JobName | None

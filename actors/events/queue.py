@@ -31,7 +31,8 @@ class ReservationDropped(Event):
 
 @frozen
 class ShelfOpened(Event):
-    """The jobs that start at this instant form a shelf."""
+    """A shelf opens: the jobs that start at this instant form a group, and others start only once
+    it is over."""
 
     end: Time
     """Time T_i at which the shelf's longest attempt is expected to end."""
@@ -40,8 +41,8 @@ class ShelfOpened(Event):
 
 @frozen
 class BatchOpened(Event):
-    """All pending jobs have been allotted processors for their next attempts (moldable21, section
-    4.4)."""
+    """A batch opens: all pending jobs are allotted processors for the attempts that they may make
+    in it; the next batch opens once this one is over (moldable21, section 4.4)."""
 
     batch: Annotated[int, Quantity()]
     """Number of the batch, from 1."""

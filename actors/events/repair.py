@@ -13,7 +13,7 @@ from actors.runtime import Event
 
 
 class Struck(enum.Enum):
-    """The units that fail, and that are blamed and repaired as one."""
+    """Kind of the units that fail, and that are blamed and repaired as one."""
 
     WORKERS = "workers"
     NODES = "nodes"
@@ -32,7 +32,7 @@ class RepairLaw(enum.Enum):
 
 
 class RepairOutcome(enum.Enum):
-    """Ends of a stage of repair."""
+    """Says how a stage of the repair of a unit ended."""
 
     PASSED_ON = "passed-on"
     """The next stage goes on with the repair."""
@@ -50,8 +50,8 @@ LawNumber = Annotated[int, Quantity(meaning="Number of the law among the scenari
 
 @frozen
 class RepairDescribed(Event):
-    """Describes how a platform repairs what faults strike: what is struck is DOWN until a chain of
-    stages has repaired it; once, at the start."""
+    """Records how a platform repairs what faults strike: a chain of stages, during which what is in
+    repair is DOWN; once, at the start."""
 
     laws: tuple[RepairLaw, ...]
     """Law of the time that each stage takes."""
@@ -70,7 +70,8 @@ class RepairDescribed(Event):
 
 @frozen
 class UnitFailed(Event):
-    """A fault strikes a unit that is not in repair."""
+    """A fault strikes a unit (a worker, node or rack) that is not in repair and was not just
+    struck."""
 
     law: LawNumber
     of: Kind
@@ -80,8 +81,8 @@ class UnitFailed(Event):
 
 @frozen
 class FaultBlamed(Event):
-    """The fault of a unit is known, and is blamed on this unit, on another, or on none; left out
-    where all faults are blamed on what they have struck."""
+    """The fault of a unit (a worker, node or rack) is known, and is blamed on that unit, on another
+    one, or on none. The event is left out where all faults are blamed on what they have struck."""
 
     of: Kind
     workers: WorkerSet

@@ -125,7 +125,8 @@ class RateChanged(Event):
 @frozen
 class PartMeasured(Event):
     """A real process has completed a part of a run, or a message; what follows from that comes
-    next. Only runs without a pace have such lines (`ProcessesDescribed`)."""
+    next. Only runs whose processes take as long as they take, without a nominal time to keep, have
+    such lines (`ProcessesDescribed`)."""
 
     job: JobName
     run: RunNumber
@@ -148,12 +149,14 @@ class RunHung(Event):
     run: RunNumber
     worker: WorkerNumber
     detection: Time
-    """Time after which the hang is detected; the run is then lost, unless it has ended before."""
+    """Time after which the hang is detected; the run is then lost, or goes on without the member's
+    group, unless it has ended before."""
 
 
 @frozen
 class HangDetected(Event):
-    """The hang of a run's member is detected, and the run is lost."""
+    """The hang of a run's member is detected. The run is lost or, if groups of members hold its
+    whole state each, goes on without the member's group."""
 
     job: JobName
     run: RunNumber
@@ -189,8 +192,9 @@ class RunEnded(Event):
 
 @frozen
 class MembersReleased(Event):
-    """Members that were kept after `run` are released, because another copy completed the job
-    first."""
+    """Members that a copy had kept after `run` are released before another run, because another
+    copy has completed the job, the copy is cancelled, the job is killed, or too few standbys are
+    left."""
 
     job: JobName
     run: RunNumber
@@ -209,8 +213,8 @@ class StandbysHeld(Event):
 
 @frozen
 class StandbyJoined(Event):
-    """A worker whose downtime is over becomes a standby of the copy of `run`, which has fewer than
-    its job asks for."""
+    """A worker whose downtime or repair is over becomes a standby, ready to replace a member, of
+    the copy of `run`, which has fewer than its job asks for."""
 
     job: JobName
     run: RunNumber
@@ -219,7 +223,8 @@ class StandbyJoined(Event):
 
 @frozen
 class StandbyLost(Event):
-    """A standby goes DOWN, and the copy of `run` holds it no longer."""
+    """A standby, a worker held ready to replace a member, goes DOWN, and the copy of `run` holds it
+    no longer."""
 
     job: JobName
     run: RunNumber
@@ -228,8 +233,8 @@ class StandbyLost(Event):
 
 @frozen
 class MemberReplaced(Event):
-    """A worker, a standby or another, replaces a member that went DOWN, in a copy whose members are
-    kept after `run`; it takes over the member's tasks and its place among the buddies."""
+    """A worker, a standby or another, takes the place of a member that went DOWN, with the member's
+    tasks and its place among the buddies. `run` is the present or last run of the copy."""
 
     job: JobName
     run: RunNumber
@@ -241,8 +246,8 @@ class MemberReplaced(Event):
 
 @frozen
 class ReplicasDropped(Event):
-    """Groups of members that hold the whole state each drop out of a run, as faults of some of them
-    are known."""
+    """Groups of members that hold the whole state each drop out of a run, because faults or hangs
+    of members in them are known; the run goes on without them."""
 
     job: JobName
     run: RunNumber
@@ -276,7 +281,8 @@ class PauseEnded(Event):
 
 @frozen
 class ReplicasRejoined(Event):
-    """Groups of members count in their run again."""
+    """Groups of members that hold the whole state each, and that had dropped out of their run,
+    count in it again."""
 
     job: JobName
     run: RunNumber
@@ -288,8 +294,8 @@ class ReplicasRejoined(Event):
 
 @frozen
 class ReplicaLoads(Event):
-    """A group that has dropped out loads the present state from shared storage at this bandwidth
-    from now on; at 0 it waits."""
+    """A group of members that has dropped out of its run loads the present state from shared
+    storage, from now on at this bandwidth; at 0 it waits."""
 
     job: JobName
     run: RunNumber
@@ -303,8 +309,8 @@ class ReplicaLoads(Event):
 
 @frozen
 class MembersJoined(Event):
-    """Members that had been promised to a run, or to the members kept after it, join it
-    (malleable17, section 5)."""
+    """Members on which another run, which had promised them, still computed until now join a run,
+    or the members kept after it (malleable17, section 5)."""
 
     job: JobName
     run: RunNumber
@@ -384,8 +390,8 @@ class BandwidthShared(Event):
 
 @frozen
 class CheckpointStarted(Event):
-    """A checkpoint that does not block its run begins, or the images of a checkpoint among buddies
-    begin to be sent; work continues until it is complete."""
+    """A checkpoint that does not block its run begins, or a complete checkpoint among buddies
+    begins to be sent to the master too; the run computes on until it is complete."""
 
     job: JobName
     run: RunNumber
@@ -395,7 +401,8 @@ class CheckpointStarted(Event):
 
 @frozen
 class CheckpointTaken(Event):
-    """A checkpoint of a run is complete, with its buddies or at the master."""
+    """A checkpoint of a run is complete: in its buddies' memory, at the master or on shared
+    storage."""
 
     job: JobName
     run: RunNumber
@@ -405,7 +412,7 @@ class CheckpointTaken(Event):
 
 @frozen
 class CheckpointStored(Event):
-    """A checkpoint among buddies is complete on shared storage too, as images."""
+    """A checkpoint among buddies is complete at the master or on shared storage too, as images."""
 
     job: JobName
     run: RunNumber
@@ -415,8 +422,8 @@ class CheckpointStored(Event):
 
 @frozen
 class CheckpointLost(Event):
-    """The saved state of a copy is lost, because two members of one group of buddies went DOWN
-    before a recovery was over, or a member that has no buddy did."""
+    """The checkpoint that the members of a copy keep in memory is lost: two buddies, who keep each
+    other's, went DOWN before a recovery was over, or a member that has no buddy did."""
 
     job: JobName
     run: RunNumber
@@ -427,7 +434,8 @@ class CheckpointLost(Event):
 
 @frozen
 class RestartedFromScratch(Event):
-    """All saved work of a job (or of one copy under buddies) is discarded."""
+    """All saved work of a job (under buddies, of one copy) is given up, because it is lost or may
+    be corrupt: a new run starts from scratch."""
 
     job: JobName
     run: RunNumber

@@ -30,7 +30,7 @@ class End(enum.Enum):
 
 
 class DeciderKind(enum.Enum):
-    """Says which kind of decider runs a policy."""
+    """Says which kind of decider (the part of the scheduler that asks the policy) runs a policy."""
 
     QUEUE = "queue"
     """Jobs wait in a queue and start as lists or shelves say (rigid21, moldable21)."""
@@ -132,8 +132,8 @@ class Compound(Event):
 
     @abstractmethod
     def parts(self) -> Iterator[Event]:
-        """Return the events that the line stands for. Raises ValueError where its columns do not
-        fit together."""
+        """Return the events that the line stands for, in order. Raises ValueError where its columns
+        do not fit together."""
 
 
 @frozen

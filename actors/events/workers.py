@@ -125,7 +125,8 @@ class ReserveDescribed(Event):
 
 @frozen
 class ReserveCalled(Event):
-    """A worker of the reserve is called, because the first job of the queue lacks workers."""
+    """A worker of the reserve, which its owner keeps RECLAIMED until then, is called, because the
+    first job of the queue lacks workers."""
 
     worker: WorkerNumber
     job: JobName
@@ -189,7 +190,8 @@ class NoticeGiven(Event):
 
 @frozen
 class FaultDetected(Event):
-    """A fault that hit a member some time ago is detected; until then its run only waits."""
+    """A fault by which a member went DOWN some time ago is detected; until then the run on it has
+    only waited."""
 
     job: JobName
     run: RunNumber
@@ -255,7 +257,8 @@ class LinkDescribed(Event):
 
 @frozen
 class TransferStarted(Event):
-    """A worker holds one of the master's channels from now on."""
+    """A worker gets one of the master's channels, and its message begins to pass or, if it was
+    suspended, goes on."""
 
     worker: WorkerNumber
     job: JobName
@@ -270,8 +273,8 @@ class TransferStarted(Event):
 
 @frozen
 class TransferSuspended(Event):
-    """A worker no longer holds a channel; the part of the message that it has received or sent is
-    kept."""
+    """A worker gives up its channel, or loses it to another worker, before its message has passed;
+    the part that it has received or sent is kept."""
 
     worker: WorkerNumber
     kind: TransferKind
@@ -282,7 +285,7 @@ class TransferSuspended(Event):
 
 @frozen
 class TransferEnded(Event):
-    """A message has passed completely."""
+    """A message between the master and a worker has passed completely."""
 
     worker: WorkerNumber
     kind: TransferKind

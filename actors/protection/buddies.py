@@ -16,9 +16,9 @@ from actors.replicas import Group
 
 
 def groups(members: Sequence[int], size: int = 2) -> list[tuple[int, ...]]:
-    """Return the rings of buddies: `size` members each, by increasing number. Members that are left
-    over join the ring before them (an odd last one makes a ring of three with a pair); if there is
-    none, they form a ring of their own (P2)."""
+    """Return the rings of buddies, members that keep each other's checkpoints: `size` members each,
+    in the given order. Members that are left over join the last ring (an odd last one makes a ring
+    of three with a pair); if there is no other ring, they form one of their own (P2)."""
     rings = [tuple(members[k : k + size]) for k in range(0, len(members), size)]
     if len(rings) > 1 and len(rings[-1]) < size:
         rings[-2:] = [(*rings[-2], *rings[-1])]
@@ -26,8 +26,10 @@ def groups(members: Sequence[int], size: int = 2) -> list[tuple[int, ...]]:
 
 
 def across(members: Sequence[int], node: int) -> list[tuple[int, ...]]:
-    """Return pairs of buddies on different nodes, of `node` workers each, as far as that can be
-    done. An odd last member joins the first pair (rules.md, N1)."""
+    """Return pairs of buddies (members that keep each other's checkpoints) on different nodes, of
+    `node` workers each, as far as that can be done: of n members in the given order, the i-th with
+    the (i + h)-th, h = floor(n/2). An odd last member joins the first pair. If no two members share
+    a node, or there is one member only, return what `groups` returns (rules.md, N1)."""
     half = len(members) // 2
     if not half or len({n // node for n in members}) == len(members):
         return groups(members)
@@ -36,8 +38,9 @@ def across(members: Sequence[int], node: int) -> list[tuple[int, ...]]:
 
 
 def buddies(rings: Sequence[Sequence[int]], worker: int) -> set[int]:
-    """Return the neighbours of a member in its ring of buddies: each holds the member's checkpoint
-    in its memory, or the member holds theirs."""
+    """Return the neighbours of the member `worker` in its ring of buddies, which is one of `rings`:
+    each holds the member's checkpoint in its memory, or the member holds theirs. Empty for a ring
+    of one."""
     ring = next(ring for ring in rings if worker in ring)
     place = ring.index(worker)
     return {ring[place - 1], ring[(place + 1) % len(ring)]} - {worker}
@@ -57,8 +60,9 @@ class Buddies(Protection):
     keeps: ClassVar[bool] = True
 
     def resumed(self, copy: Copy[Any]) -> Plan:
-        """Return the plan of the next run on the copy's members, from their checkpoint. The
-        recovery takes its time even if nothing is saved (P2)."""
+        """Return the plan of the next run on the members that the copy has kept: from its last
+        checkpoint or, if there is none, from scratch. The recovery takes its time in both cases
+        (P2)."""
         before = ((Stage.RECOVERING, on(self.rules.recovery, copy.holders)),)
         loads = 0 if copy.fetches and self.rules.bytes is not None else None
         fetches, plan = copy.fetches and loads is None, self.plan(copy)
@@ -71,8 +75,9 @@ class Buddies(Protection):
             copy.keepers, copy.given_up = copy.replicas.left(), 0
 
     def member_failed(self, copy: Copy[Any], worker: int) -> float | None:
-        """Discard the checkpoint if a buddy of this member, too, has gone DOWN since the last
-        recovery ended. Return the saved work that is lost; None if the checkpoint stays.
+        """Discard the copy's checkpoint if this member goes DOWN and a neighbour of it in its ring
+        has gone DOWN, too, since the last recovery ended, or if it has no neighbour. Return the
+        saved work that is lost, 0 if there was none; None if nothing is discarded.
 
         A second failure of the same member loses nothing, unless it has no buddy (P2). Each replica
         that took the checkpoint keeps a whole one, so that only the last of them to lose it matters
@@ -116,8 +121,8 @@ class Buddies(Protection):
 
     def failed(self, copy: Copy[Any]) -> float | None:
         """Discard what this copy has saved, as a verification has found an error, unless its
-        checkpoints were verified (P4). Return the saved work that is given up; None if all is
-        kept."""
+        checkpoints were verified (P4). Return the saved work that is given up, 0 if there was none;
+        None if all is kept."""
         if self.rules.verified:
             return None
         lost = copy.saved or copy.stored
@@ -127,8 +132,9 @@ class Buddies(Protection):
 
     @staticmethod
     def _discard(copy: Copy[Any]) -> float:
-        """Replace the copy's checkpoint by its last image at the master (P9) or, without one, by
-        nothing. Return the saved work that is lost: 0 where there is an image."""
+        """Replace the copy's checkpoint by its last one that is at the master too, as images (P9),
+        or, without one, by nothing. Return the saved work that is lost: 0 if there was none, or if
+        images are at the master."""
         lost = copy.saved.done if copy.saved and not copy.stored else 0
         copy.saved, copy.holders = copy.stored, len(copy.members)
         copy.fetches = copy.stored is not None

@@ -32,8 +32,8 @@ class State:
         return self.done / self.work
 
     def beyond(self, other: State) -> bool:
-        """Return whether a larger fraction of the work is done in this state than in the other,
-        rounding aside."""
+        """Return whether a larger fraction of the work is done in this state than in the other, by
+        more than 1e-12."""
         return self.fraction - other.fraction > ROUNDING
 
     def of(self, work: float) -> float:
@@ -44,8 +44,8 @@ class State:
 
 
 def furthest(states: Iterable[State]) -> State | None:
-    """Return the state with the largest fraction done, the first of equal ones; None if there is no
-    state."""
+    """Return the state with the largest fraction done; of several whose fractions differ by no more
+    than 1e-12, the first. None if there is no state."""
     best: State | None = None
     for state in states:
         if best is None or state.beyond(best):
@@ -79,9 +79,9 @@ class Plan:
     state over other members (malleable17, section 3.3.2)."""
 
     def ahead(self, passed: int = 0) -> tuple[float, ...]:
-        """Return the durations of the parts that come before computing, staging in aside, without
-        the first `passed` of them: recovery, a clone's delay, a redistribution and the checkpoint
-        that closes it."""
+        """Return the durations, in time units, of the parts that come before computing, in order,
+        staging in aside: those of `before` without the first `passed`, then, if it `closes`, the
+        checkpoint that closes a redistribution, with its verification if it has one."""
         times = [length for _, length in self.before[passed:]]
         if self.closes:
             closing = (self.rules.verification, self.cost or 0)

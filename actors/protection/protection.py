@@ -18,11 +18,10 @@ from actors.replicas import Group
 
 
 def begun(plan: Plan, saved: State | None, clone: State | None) -> Plan:
-    """Return the plan of a copy that is placed now, changed so that it begins from a saved state.
-
-    That is the image `saved` if it is further than `clone`, the state of the copy that could be
-    cloned; else `clone`; the plan stays one from scratch if there is neither (P5).
-    """
+    """Return `plan`, that of a copy which is placed now, changed so that it begins from a saved
+    state. That is `saved`, the job's checkpoint, if it is further than `clone`, the state of the
+    copy that could be cloned; else `clone`. Without either the plan stays one from scratch; a clone
+    without any work does not count (P5)."""
     rules = plan.rules
     if clone is not None and not clone.done:
         clone = None  # a state without work is not fetched
@@ -37,8 +36,8 @@ def begun(plan: Plan, saved: State | None, clone: State | None) -> Plan:
 
 
 def _fetched(plan: Plan, state: State, time: float) -> Plan:
-    """Return the plan changed so that it begins from this state, which each member fetches through
-    the master or, without one, in `time` time units."""
+    """Return `plan` changed so that it begins from this state. Each member fetches it through the
+    master; without one, a recovery of `time` time units stands for that."""
     if plan.rules.image is not None:
         return evolve(plan, begins=state, fetches=True)
     return evolve(plan, begins=state, before=((Stage.RECOVERING, time),))
@@ -60,17 +59,19 @@ class Protection:
     one."""
 
     def placed(self, copy: Copy[Any], furthest: State | None) -> Plan:
-        """Return the plan of a copy's first run. `furthest` is the furthest state of the job's runs
-        under way, from which it begins with cloning."""
+        """Return the plan of the first run of a copy that is placed now: from the job's checkpoint
+        or, with cloning, from `furthest`, the state of the furthest run under way, whichever is
+        further."""
         return begun(self.plan(copy), self.saved, furthest if self.rules.cloning else None)
 
     def resumed(self, copy: Copy[Any]) -> Plan:
-        """Return the plan of the next run on the members that a copy has kept, with standbys in the
-        places of those that went DOWN (P12)."""
+        """Return the plan of the next run on the members that a copy has kept after its last run,
+        some of them standbys in the places of members that went DOWN (P12)."""
         return begun(self.plan(copy), self.saved, None)
 
     def plan(self, copy: Copy[Any]) -> Plan:
-        """Return the plan of a run from scratch on the copy's members."""
+        """Return the plan of a run from scratch on the copy's members, with the period and the cost
+        of its checkpoints."""
         members, by_members = len(copy.members), self.rules.period_of
         plan = self._plans.get(members)
         if plan is None:
@@ -89,11 +90,12 @@ class Protection:
 
     @abstractmethod
     def save(self, copy: Copy[Any], state: State) -> None:
-        """Store `state`, as a checkpoint of the copy's run is complete."""
+        """Store `state`, that of a checkpoint of the copy's run that is complete now, so that later
+        runs can begin from it."""
 
     def member_failed(self, copy: Copy[Any], worker: int) -> float | None:
-        """Discard what is lost as this member of the copy goes DOWN. Return the saved work that is
-        lost with it; None if nothing is."""
+        """Discard what is lost as the member `worker` of the copy goes DOWN. Return the saved work
+        that is lost with it; None if nothing is discarded."""
         return None
 
     def recovered(self, copy: Copy[Any]) -> None:
@@ -106,10 +108,11 @@ class Protection:
     @abstractmethod
     def failed(self, copy: Copy[Any]) -> float | None:
         """Discard what may be corrupt, as a verification of the copy's run has found an error.
-        Return the saved work that is given up; None if none is."""
+        Return the saved work that is given up; None if nothing is."""
 
     def forget(self) -> None:
-        """Discard what was saved, as the job, or its iteration, is completed."""
+        """Discard what was saved for the whole job, because the job, or its iteration, is
+        completed."""
         self.saved = None
 
 
@@ -131,8 +134,9 @@ class ReExecution(Protection):
 
 @define(eq=False)
 class Images(Protection):
-    """Protection by checkpoint images at the master, or on shared storage: the furthest complete
-    checkpoint of the job is kept, whichever copy took it (P3)."""
+    """Protection by images, checkpoints at the master or on shared storage, from which a run on
+    other workers can continue. The furthest complete checkpoint of the job is kept, whichever copy
+    took it (P3)."""
 
     def _plan(self, members: int) -> Plan:
         plan = super()._plan(members)
@@ -143,8 +147,9 @@ class Images(Protection):
             self.saved = state
 
     def failed(self, copy: Copy[Any]) -> float | None:
-        """Discard the image if it was not verified: it may be as corrupt as the run (P4). Return
-        the saved work that is given up; None if none is."""
+        """Discard the job's checkpoint, as a verification has found an error, unless it was
+        verified: it may be as corrupt as the run (P4). Return the saved work that is given up; None
+        if none is."""
         if self.rules.verified or self.saved is None:
             return None
         lost, self.saved = self.saved.done, None

@@ -18,12 +18,13 @@ BySize = Callable[[int], float]
 
 
 def never(members: int) -> float:
-    """Return an infinite period: no checkpoint is taken."""
+    """Return an infinite period, for any number of members: no checkpoint is taken."""
     return math.inf
 
 
 def on(value: float | BySize, members: int) -> float:
-    """Return `value` for this number of members; it may be a function of their number."""
+    """Return `value` for this number of members: `value` itself, or what it returns for the number
+    if it is a function."""
     return value(members) if callable(value) else value
 
 
@@ -95,9 +96,9 @@ class Rules:
         return self.time_of_images(self.image_cost)
 
     def time_of_images(self, alone: float) -> float | None:
-        """Return the time in which the images of all members get to the master, or None if each
-        member sends its own as a message. Without a master it is `alone`; images of size 0 take no
-        time."""
+        """Return the time in which the images of all members get to the master. Without a master it
+        is `alone`; with one it is 0 for images of size 0, else None, as each member sends its image
+        as a message of its own."""
         if self.image is None:
             return alone
         return None if self.image else 0
@@ -105,12 +106,14 @@ class Rules:
     def described(
         self,
     ) -> tuple[ProtectionKind, float | None, float | None, float | None, bool, int, bool, float]:
-        """Return the fields of the event ProtectionDescribed but for the job's name. A value that
-        depends on the number of members is None."""
+        """Return, in their order, the fields of the event ProtectionDescribed but for the job's
+        name. A period, cost or recovery that depends on the number of members, or is infinite, is
+        None."""
         times = alike(self.period), alike(self.cost), alike(self.recovery)
         return self.kind, *times, self.verified, self.copies, self.cloning, self.delay
 
     def refinements(self) -> tuple[bool, bool, float, int | None, float, float | None]:
-        """Return the fields of the event CheckpointingDescribed but for the job's name."""
+        """Return, in their order, the fields of the event CheckpointingDescribed but for the job's
+        name: on_notice, blocking, slowdown, images_every, image_cost, replace_after."""
         beside = self.on_notice, self.blocking, self.slowdown
         return *beside, self.images_every, self.image_cost, self.replace_after

@@ -64,26 +64,31 @@ class Saver(Protocol):
         """Return the run's state at `now`, as a checkpoint would save it."""
 
     def record(self, cause: int, kind: Callable[..., Event], *values: object) -> int:
-        """Log an event of this run, of class `kind` with these values; return its number (seq)."""
+        """Log an event of class `kind`, caused by the event numbered `cause`, about this run with
+        these values; return its number (seq)."""
 
     def compute(self, cause: int) -> Answer:
-        """Compute until the next checkpoint is due."""
+        """Compute until the next checkpoint is due, or to the end of the work. Return whether this
+        part is over already, and the number of the last event."""
 
     def stand_still(self, level: Level, cost: float | None, cause: int) -> Answer:
-        """Interrupt the work for a checkpoint: spend `cost` time units on it or, if None, have all
-        members send images."""
+        """Interrupt the work for this level of a checkpoint: spend `cost` time units on it or, if
+        None, have all members send images. Return whether this part is over already, and the number
+        of the last event."""
 
     def store(self, level: Level, cause: int) -> Answer:
-        """Interrupt the work and save the state to shared storage."""
+        """Interrupt the work and save the state to shared storage, as this level of a checkpoint.
+        Return whether this part is over already, and the number of the last event."""
 
     def send_images(self, cause: int) -> None:
-        """Have all members send their images while work goes on."""
+        """Have all members send their images to the master. `cause` is the number of the event that
+        leads to it."""
 
 
 @message
 class CheckpointDue:
-    """A job tells itself that the time of a checkpoint that is taken while this copy's run works on
-    has passed."""
+    """A job tells itself that a checkpoint which this copy's run takes while it computes is
+    complete now, as its time has passed."""
 
     copy: int
     run: int
@@ -92,7 +97,7 @@ class CheckpointDue:
 @define(eq=False)
 class Saving:
     """Takes the checkpoints of one run by interrupting its work: the run stands still until a
-    checkpoint is complete. Subclasses may let it work on."""
+    checkpoint is complete. The subclass `SavingBeside` lets it compute on."""
 
     plan: Plan
     pace: float = field(init=False, default=1)
@@ -102,22 +107,26 @@ class Saving:
     """The checkpoint that is taken while the run works on; None: there is none."""
 
     def heeds_notice(self, run: Saver) -> bool:
-        """Return whether an owner's notice makes a checkpoint due now. It does if the protection
-        asks for that, the run has computed since the last checkpoint, and it does not wait for a
-        fault or a hang to be detected (O1, F1, F6)."""
+        """Return whether an owner's notice, that it will take a member DOWN, makes a checkpoint due
+        now. It does if the protection asks for that (`on_notice`), the run has computed since its
+        last checkpoint, and the run does not wait for a fault or a hang to be detected (O1, F1,
+        F6)."""
         if not self.plan.rules.on_notice or run.copy.waits_for_detection or run.hung:
             return False
         return run.part.at(run.actor.now) > 0
 
     def begin(self, run: Saver, cause: int) -> Answer:
-        """Begin a checkpoint that is due, once the verification that may precede it has ended."""
+        """Begin a checkpoint of the run that is due, once the verification before it, if there is
+        one, has ended. Return whether the part that begins is over already, and the number of the
+        last event."""
         if self._shares(FIRST):
             return run.store(FIRST, cause)
         return run.stand_still(FIRST, self.plan.cost, cause)
 
     def complete(self, run: Saver, level: Level, cause: int) -> Answer:
         """Record that this level of a checkpoint, for which the run stands still, is complete; then
-        begin the second level if this checkpoint has one, else compute on."""
+        begin the second level if this checkpoint has one, else compute on. Return whether the part
+        that begins is over already, and the number of the last event."""
         cause = self._keep(run, run.state(run.actor.now), level, cause)
         if self._goes_on(run, level):
             if self._shares(SECOND):
@@ -126,16 +135,19 @@ class Saving:
         return run.compute(cause)
 
     def complete_beside(self, run: Saver, cause: int) -> int:
-        """Record that a checkpoint that was taken while the run worked on is complete. Return the
-        number (seq) of the last event that follows."""
+        """Record that a level of the checkpoint that is taken while the run computes is complete.
+        Return the number (seq) of the last event that follows. A run that stands still for
+        checkpoints has none: this is then an error of the program."""
         raise AssertionError("a run stands still while this protection saves its state")
 
     def members_changed(self, run: Saver, cause: int) -> None:
-        """Let the checkpoint that is taken beside the work pass or stand still, as members have
-        changed state."""
+        """Let the time of the checkpoint that is taken while the run computes pass only while all
+        members are UP, as members have changed state. `cause` is the number of the event that logs
+        the change."""
 
     def drop(self, run: Saver) -> None:
-        """Give up the checkpoint that is under way beside the work, as the run ends."""
+        """Give up the checkpoint that is taken while the run computes, if there is one, as the run
+        ends."""
 
     def _keep(self, run: Saver, state: State, level: Level, cause: int) -> int:
         copy = run.copy
@@ -158,15 +170,17 @@ class Saving:
         return level is SECOND or rules.kind is ProtectionKind.IMAGES
 
     def _goes_on(self, run: Saver, level: Level) -> bool:
-        """Return whether a checkpoint that is complete with buddies is sent to the master too, as
-        its second level. Each k-th one is, counted over all runs of the copy (P9)."""
+        """Return whether a checkpoint whose level `level` is complete is sent to the master too, as
+        its second level. With `images_every` = k each k-th one is, counted over all runs of the
+        copy (P9)."""
         every = self.plan.rules.images_every
         return level is FIRST and every is not None and run.copy.taken % every == 0
 
 
 @define(eq=False)
 class SavingBeside(Saving):
-    """Takes the checkpoints of one run while the run works on, at a lower pace (P8)."""
+    """Takes the checkpoints of one run while the run computes on, at a rate reduced by `slowdown`
+    (P8)."""
 
     def begin(self, run: Saver, cause: int) -> Answer:
         state = run.state(run.actor.now)
@@ -194,7 +208,8 @@ class SavingBeside(Saving):
 
     def complete_beside(self, run: Saver, cause: int) -> int:
         """Record that a level of the checkpoint under way is complete. The second level, if there
-        is one, begins at once and saves the same state."""
+        is one, begins at once and saves the same state. Return the number (seq) of the last event
+        that follows."""
         beside = self.under_way
         assert beside is not None
         self.drop(run)
@@ -217,8 +232,9 @@ class SavingBeside(Saving):
 
 @define(eq=False)
 class Beside(PartBeside):
-    """A checkpoint under way beside a run's work. It is complete when all members have sent their
-    images, or after a time that passes only while all of them are UP (P8)."""
+    """A checkpoint that is taken while its run computes. It is complete when all members have sent
+    their images or its bytes have passed to shared storage, or after a time that passes only while
+    all members are UP (P8)."""
 
     state: State
     """The state that the checkpoint saves."""
@@ -226,7 +242,8 @@ class Beside(PartBeside):
 
 
 class Counted(Saver, Protocol):
-    """A run whose checkpoints cost nothing and are counted by arithmetic, not one by one."""
+    """A run whose checkpoints cost nothing, so that they are counted by arithmetic, without an
+    event for each."""
 
     work: float
     exposed: float
@@ -243,7 +260,7 @@ class Counted(Saver, Protocol):
 def count_free(run: Counted, cause: int) -> None:
     """Count the checkpoints that take no time and have fallen due since the present computing
     began, and store the state of the last one. From then on the run goes on as if that one had just
-    been taken."""
+    been taken. `cause` is the number of the event that leads to it."""
     period, part, now = run.free_period, run.part, run.actor.now
     run.free_period, done = 0, part.at(now)
     # No checkpoint is taken when no work would be left after it (P7).

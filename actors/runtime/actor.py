@@ -47,8 +47,9 @@ class Recorder(Protocol):
     """Signature of the function that records an event in the journal.
 
     It takes the number of the event that is the cause, the class of the new event, and the
-    arguments of that class. It returns the number of the new event, or the cause's own number where
-    nobody wants events of this class; then none is made.
+    arguments of that class. It returns the number of the new event. If the class is one of those
+    for debugging only and the journal is not at that level, no event is made, and the cause's own
+    number is returned.
     """
 
     def __call__(
@@ -57,7 +58,9 @@ class Recorder(Protocol):
 
 
 class Home(Protocol):
-    """The part of its system that an actor may use."""
+    """The part of its system that an actor may use: the loop, the journal, `origin` (the number of
+    the event that is the cause of external events), and calls to start tasks, to report that an
+    actor has stopped, to end the run, to get a random generator by name, and to add actors."""
 
     loop: VirtualTimeLoop
     journal: Journal
@@ -72,7 +75,8 @@ class Home(Protocol):
 
 @dataclass_transform(frozen_default=True, field_specifiers=(attrs.field,))
 def message(cls: type[C]) -> type[C]:
-    """Mark a class as a message: frozen for the type checker, plain slots at run time.
+    """Turn a class with annotated fields into a message class, whose instances have slots and are
+    equal only to themselves. They are frozen for the type checker alone, not at run time.
 
     Really frozen instances take 2.2 times as long to make (attrs 26, Python 3.11), and one is made
     for every step of every actor.
@@ -85,8 +89,8 @@ def handles(*kinds: type, during: tuple[enum.Enum, ...] = ()) -> Callable[[Metho
     is the number of the event that led to the message; the handler passes it on to what it records
     and sends.
 
-    `during` names the states of the actor in which the message may come (default: all); in any
-    other state it raises `UnexpectedMessage`.
+    `during` names the states of the actor in which the message can come; without it, in all. In any
+    other state the message raises `UnexpectedMessage`.
     """
 
     def mark(method: Method) -> Method:
@@ -97,7 +101,8 @@ def handles(*kinds: type, during: tuple[enum.Enum, ...] = ()) -> Callable[[Metho
 
 
 class _Handlers(dict[type, Callable[[Any, Any, int], None]]):
-    """Maps a message class to its handler, for one class of actors in one state."""
+    """Maps a message class to its handler, for one class of actors (`owner` is its name) in one
+    state. Looking up a class that has no handler raises UnexpectedMessage."""
 
     def __init__(self, owner: str, state: enum.Enum | None) -> None:
         super().__init__()
@@ -172,7 +177,8 @@ class Actor:
 
     @property
     def due_by(self) -> float:
-        """The latest time that still belongs to the present instant."""
+        """The latest time that still belongs to the present instant: times that differ by less than
+        1e-12 of their value are one instant."""
         return self.system.loop.due_by
 
     def send(self, target: Actor, message: object, cause: int) -> None:
@@ -184,12 +190,16 @@ class Actor:
     def after(
         self, delay: float, message: object, cause: int, phase: Phase = Phase.WORK_ENDS
     ) -> Timer:
-        """Send `message` to this actor itself `delay` time units from now; return the timer."""
+        """Send `message` to this actor itself `delay` time units from now, in the given phase of
+        that instant. `cause` is the number of the event that leads to it. Return the timer, which
+        `cancel` takes."""
         loop = self.system.loop
         return loop.schedule(loop.now + delay, phase, self, message, cause)
 
     def at(self, time: float, message: object, cause: int, phase: Phase = Phase.WORK_ENDS) -> Timer:
-        """Send `message` to this actor itself at exactly `time`; return the timer."""
+        """Send `message` to this actor itself at exactly `time`, in the given phase of that
+        instant. `cause` is the number of the event that leads to it. Return the timer, which
+        `cancel` takes."""
         return self.system.loop.schedule(time, phase, self, message, cause)
 
     def later(self, message: object, cause: int, phase: Phase) -> None:
@@ -208,9 +218,10 @@ class Actor:
         self.system.loop.cancel(timer)
 
     def become(self, state: enum.Enum) -> None:
-        """Change state along the transition table.
+        """Change this actor's state to `state`, and its handlers with it.
 
-        Raises IllegalTransition, which names both states, where the table has no such step.
+        Raises IllegalTransition, which names both states, where the table `transitions` has no such
+        step.
         """
         try:
             table = self._steps[self.state][state]
@@ -222,7 +233,8 @@ class Actor:
             self.handlers = table
 
     def start(self, life: Coroutine[Any, Any, None]) -> None:
-        """Run a coroutine as this actor's own task; if it fails, the actor fails."""
+        """Run the coroutine `life` as a task of this actor. If it raises an error, the whole run
+        ends with ActorFailed."""
         self.system.start(self, life)
 
     def stop(self) -> None:

@@ -32,15 +32,17 @@ class Receiver(Protocol):
 
 
 class TimerHandle(asyncio.TimerHandle):
-    """An asyncio timer handle that refers to its heap entry, so that cancelling it updates the
-    count of live entries."""
+    """An asyncio timer handle that refers to its entry in the loop's heap, so that cancelling the
+    handle cancels the entry too. The reference is None once the entry has run, or if it never was
+    in the heap."""
 
     __slots__ = ("entry",)
     entry: Timer | None
 
 
 class _Callbacks:
-    """Receives asyncio's handles as if they were messages."""
+    """Target of the queue's entries for asyncio's handles, which are treated as messages: handling
+    one runs its callback unless the handle has been cancelled."""
 
     __slots__ = ("handlers", "name")
 
@@ -64,8 +66,9 @@ def _run_timer(_: object, handle: TimerHandle, __: int) -> None:
 
 
 class _Due:
-    """Stands in for the target of a timer that has been queued with the others of its instant,
-    because the timer may still be cancelled before its turn."""
+    """Stands in for the target of a timer that has been queued with the others of its instant. When
+    its turn comes the timer's message goes to the real target, unless the timer has been cancelled
+    meanwhile."""
 
     __slots__ = ("handlers", "name")
 
@@ -95,7 +98,8 @@ coincide as they do on paper."""
 
 
 def end_of_instant(now: float) -> float:
-    """Return the latest time that is one instant with `now`."""
+    """Return the latest time that is one instant with `now`: `now` x (1 + 1e-12), or `now` itself
+    if it is not positive."""
     return now * INSTANT if now > 0 else now
 
 

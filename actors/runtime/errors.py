@@ -44,7 +44,8 @@ class IllegalTransition(RuntimeFault):
 
 
 class Deadlock(RuntimeFault):
-    """Raised when no event is left to happen while work is unfinished."""
+    """Raised when no event is left to happen while work is unfinished. `time` is the virtual time;
+    `waiting` has a text for each actor or task that waits, which says for what."""
 
     def __init__(self, time: float, waiting: Sequence[str]) -> None:
         super().__init__(time, waiting)
@@ -57,7 +58,8 @@ class Deadlock(RuntimeFault):
 
 
 class Livelock(RuntimeFault):
-    """Raised when timers come due for ever while virtual time stands still."""
+    """Raised when 1,000,000 timers have come at one instant and more are due, so that virtual time
+    stands still. `actor` and `message` are the target and the message of the next one."""
 
     def __init__(self, time: float, actor: str, message: object) -> None:
         super().__init__(time, actor, message)
@@ -71,7 +73,9 @@ class Livelock(RuntimeFault):
 
 
 class Stalled(RuntimeFault):
-    """Raised when events go on for ever while no work is saved or completed."""
+    """Raised when too many events pass while no work is saved or completed. `events` is their
+    number, `time` the virtual time, and `reasons` has texts on the unfinished jobs and on what a
+    user can do."""
 
     def __init__(self, time: float, events: int, reasons: Sequence[str]) -> None:
         super().__init__(time, events, reasons)
@@ -85,7 +89,9 @@ class Stalled(RuntimeFault):
 
 
 class WorkersRetired(RuntimeFault):
-    """Raised when a job can never end, because too few workers are left that have not retired."""
+    """Raised when a job can never end, because too few workers are left that have not retired (that
+    are not DOWN for ever). `worker` is one that has just retired, and `problem` says what the job
+    `job` lacks."""
 
     def __init__(self, time: float, job: str, worker: int, problem: str) -> None:
         super().__init__(time, job, worker, problem)
@@ -96,8 +102,8 @@ class WorkersRetired(RuntimeFault):
 
 
 class Unresolved(RuntimeFault):
-    """Raised when virtual time is so late that the shortest time of the scenario no longer changes
-    it."""
+    """Raised when virtual time is so late that adding the shortest time of the scenario, which the
+    text `shortest` describes, no longer makes a later instant."""
 
     def __init__(self, time: float, shortest: str) -> None:
         super().__init__(time, shortest)

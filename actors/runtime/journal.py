@@ -60,7 +60,7 @@ class Record:
 
 @runtime_checkable
 class Choosy(Protocol):
-    """A sink that wants only some classes of events."""
+    """A sink that wants only the events whose classes are in its set `wants`."""
 
     @property
     def wants(self) -> frozenset[type]: ...
@@ -103,8 +103,8 @@ class Journal:
         """Number of events so far, including those that no sink wanted."""
 
     def wants(self, kind: type[Event]) -> bool:
-        """Whether some sink wants events of this class; to be checked before computing a costly
-        argument."""
+        """Return whether any sink wants events of class `kind`. Ask this before computing an
+        argument that is costly."""
         return bool(self._wanted[kind])
 
     def once(self, kinds: Collection[type[Event]], call: Callable[[], None]) -> None:
@@ -146,16 +146,16 @@ class Journal:
     def record_costly(
         self, cause: int, kind: Callable[[*Ts], Event], arguments: Callable[[], tuple[*Ts]]
     ) -> int:
-        """Record an event as `record` does, but call `arguments` only where a sink wants the
-        event."""
+        """Record an event of class `kind` as `record` does, with the arguments that `arguments()`
+        returns. It is called only where a sink wants the event."""
         values: tuple[object, ...] = arguments() if self._wanted[kind] else ()
         return self.record(cause, kind, *values)  # type: ignore[arg-type]
 
 
 def _bound(lines: JsonLines, render: Any) -> Callable[[Sequence[Record]], None]:
-    """Return a function that renders and writes records with structlog's processors and logger,
-    without its bound context, which lines do not use and which costs as much as rendering a
-    line."""
+    """Return a function that renders records by `render` and writes them to `lines`, through
+    structlog's processors and logger. It leaves out structlog's bound context, which lines do not
+    use and which costs as much as rendering a line."""
     import structlog  # it imports rich's tracebacks: a run without a log need not wait for them
 
     class Bound(structlog.BoundLoggerBase):
@@ -189,9 +189,10 @@ class JsonLines:
         self.write((record,))
 
     def write(self, records: Sequence[Record]) -> None:
-        """Write many records, which costs less than one by one; their number alone determines where
-        the file is flushed. Raises TypeError before any is written where a record does not fit a
-        line."""
+        """Write many records, which costs less than writing them one by one. The file is flushed
+        after each FLUSH_EVERY records since its beginning, however they are split into calls.
+        Raises TypeError, before any is written, if a value of a record cannot be written as
+        JSON."""
         self._info(records)
         self._written += len(records)
 
@@ -207,8 +208,8 @@ class JsonLines:
         ]
 
     def info(self, parts: list[bytes]) -> None:
-        """Write rendered lines, with a flush after each part but the last; structlog calls this in
-        the end."""
+        """Write rendered lines to the file, and flush it after each part but the last; structlog
+        calls this with what `_render` returns."""
         *whole, rest = parts
         for part in whole:
             self._file.write(part)
@@ -223,10 +224,11 @@ class JsonLines:
 
 
 class _Layouts(dict[type, "Callable[[Record], dict[str, object]]"]):
-    """Maps an event class to the function that lays out its records as the values of a line, keys
-    in order.
+    """Maps an event class to the function that turns one of its records into the dictionary of a
+    log line, keys in order. Raises ValueError for a class with a field that has the name of one of
+    the log's own keys.
 
-    The layout is made once for each class and filled in again for each line, which is rendered
+    The dictionary is made once for each class and filled in again for each line, which is rendered
     before the next: sorting the keys of every line and fetching fields one by one makes it cost
     twice as much.
     """

@@ -198,9 +198,12 @@ class VirtualTimeLoop(NoOutsideWorld):
     # --- the one loop -------------------------------------------------------------------------
 
     def _run_once(self) -> None:  # noqa: C901 (a call a message would cost a tenth of the speed)
-        """Run until stopped; asyncio calls this in a loop and expects one round of callbacks.
+        """Run messages, asyncio's callbacks and timers, in the order of time, phase and sequence
+        number, until the loop is stopped. Raises Deadlock when nothing is left to happen, and
+        ActorFailed where a handler fails.
 
-        Staying inside for all rounds saves what asyncio does between them.
+        asyncio calls this in a loop and expects one round of callbacks. Staying inside for all
+        rounds saves what asyncio does between them.
         """
         target: Receiver | None = None
         message: object = None
@@ -275,8 +278,11 @@ class VirtualTimeLoop(NoOutsideWorld):
         self._overdue.clear()
 
     def _gather(self, first: Timer) -> None:
-        """Queue all entries that are due with `first` in its phase as one round, in order: by
-        sequence number they precede whatever the first one's handler sends."""
+        """Queue the timer `first`, which has been taken from the heap, and all timers of its phase
+        that are due at exactly its time, in the order of their sequence numbers. They then come
+        before whatever the first one's handler sends. Timers of later phases are kept until those
+        phases open. If the heap has a timer that is due slightly later but at the same instant, all
+        are sorted by phase first."""
         heap, queue, later = self._heap, self._queue, self._later
         now, bound = first[0], end_of_phase(first[1])
         queue.append((DUE, first, first[4]))
@@ -296,7 +302,8 @@ class VirtualTimeLoop(NoOutsideWorld):
             self._open_phase()
 
     def _open_phase(self) -> None:
-        """Queue the entries of the next phase of this instant, timers included, as one round."""
+        """Queue, in order, all entries of the earliest phase of this instant that has any left,
+        timers included."""
         heap, later, due_by = self._heap, self._later, self.due_by
         while heap and heap[0][0] <= due_by:
             timer = heappop(heap)
@@ -310,7 +317,8 @@ class VirtualTimeLoop(NoOutsideWorld):
         del later[:many]
 
     def busy(self) -> bool:
-        """Whether actors still have messages of this instant to handle."""
+        """Return whether the queue still has messages to actors of this instant; asyncio's
+        callbacks do not count."""
         return any(target is not CALLBACKS for target, _, _ in self._queue)
 
     def has_generators(self) -> bool:
@@ -322,6 +330,7 @@ class VirtualTimeLoop(NoOutsideWorld):
         return [task for task in self._tasks if not task.done()]
 
     def pending_tasks(self, besides: asyncio.Task[Any] | None = None) -> list[str]:
-        """Return, for each unfinished asyncio task, a line with its name and where it waits."""
+        """Return, sorted, a line for each unfinished asyncio task except `besides`, with the task's
+        name and the place in the code where it waits."""
         tasks = (task for task in self.unfinished() if task is not besides)
         return sorted(f"{task.get_name()} waits in {place(task)}" for task in tasks)

@@ -32,16 +32,18 @@ REFUSED = {
 
 
 class NoOutsideWorld(asyncio.BaseEventLoop):
-    """asyncio's own base loop without the operations in `REFUSED`."""
+    """asyncio's base loop, in which every operation that `REFUSED` names raises OutsideWorldError,
+    because it would wait for the outside world."""
 
     def _idle(self) -> bool:
-        """Return whether entries from outside the simulation have come into the heap, which is
-        empty. In virtual time there never are any."""
+        """Return whether entries from outside the simulation have been added to the loop's heap,
+        now that it is empty. In virtual time there never are any."""
         return False
 
 
 def refusal(name: str, reason: str) -> OutsideWorldError:
-    """Return the error that refuses `name` for `reason`."""
+    """Return, to be raised, the error that the operation called `name` is refused; `reason` says
+    why virtual time cannot serve it."""
     return OutsideWorldError(f"{name} is refused under virtual time: {reason}")
 
 

@@ -121,8 +121,8 @@ class System:
         return stream(self.seed, name)
 
     def describe(self, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs) -> None:
-        """Record an event of class `kind` that states a fact which holds from the start, such as a
-        parameter."""
+        """Record an event of class `kind`, with these arguments, that states a fact which holds
+        from the start, such as a parameter. The run's first event is its cause."""
         self.journal.record(self.origin, kind, *args, **kwargs)
 
     def spawn(self, actor: A) -> A:
@@ -175,7 +175,8 @@ class System:
             self.finish(NOTHING)
 
     def start(self, actor: Actor, life: Coroutine[Any, Any, None]) -> None:
-        """Run a coroutine as a task of `actor`."""
+        """Run the coroutine `life` as a task of `actor`. If it raises an error, the run ends with
+        ActorFailed."""
         task = self.loop.create_task(life, name=actor.name)
         self._tasks.setdefault(actor.name, {})[task] = None
         task.add_done_callback(lambda done: self._ended(actor, done))
@@ -207,8 +208,9 @@ class System:
             task.cancel()
 
     def _clear_up(self) -> None:
-        """Clean up as asyncio.Runner would. That would take 90 microseconds even where nothing is
-        left, as much as ten attempts of a rigid job."""
+        """Cancel the unfinished tasks, end asynchronous generators, and close the loop, as
+        asyncio.Runner would. That would take 90 microseconds even where nothing is left, as much as
+        ten attempts of a rigid job."""
         left = self.loop.unfinished()
         for task in left:
             task.cancel()

@@ -60,9 +60,9 @@ class Outside(Protocol):
         start."""
 
     def measured(self, entry: Timer) -> tuple[Receiver, object]:
-        """Return the receiver and the message that take the place of an entry's target and message
-        once its free work is complete: the receiver logs the work's length, then hands the message
-        on to the target."""
+        """Return the receiver and the message by which a carried entry is delivered once its real
+        work, which had no nominal time, is complete. The receiver logs how long the work took, then
+        hands the entry's own message on to its target."""
 
 
 class WallClockLoop(VirtualTimeLoop):
@@ -105,8 +105,8 @@ class WallClockLoop(VirtualTimeLoop):
         super().cancel(timer)
 
     def _idle(self) -> bool:
-        """Wait for the next instant and move the entries that are due then to the heap; return
-        whether there are any."""
+        """Wait in real time for the next instant, and move the entries that are due then to the
+        heap. Return whether there are any; False means that nothing is left to come."""
         until = -math.inf
         while self._coming or self._open:
             for time, it in self._outside.wait(until):

@@ -58,8 +58,8 @@ is defined."""
 
 
 def named(name: str) -> EnrolmentPolicy:
-    """Return the policy that the paper calls `name`. Raises ValueError, which lists the accepted
-    names, for any other name."""
+    """Return the enrolment policy that volatile13 calls `name`, such as IE, RANDOM or Y-IE. Raises
+    ValueError, which lists the accepted names, for any other name."""
     if name == "RANDOM":
         return Random()
     criterion, dash, heuristic = name.rpartition("-")

@@ -13,8 +13,9 @@ from policies.maths.markov import workers_of
 
 @frozen
 class Incremental:
-    """Gives one task after the other to the UP worker with room for which the criterion is best
-    (volatile13, section VI.A).
+    """Passive greedy heuristic that gives one task after the other to the UP worker, of those that
+    have room for one more, for which the criterion is then best (volatile13, section VI.A). Returns
+    None if the UP workers have room for fewer tasks than there are.
 
     Ties go to the lowest index. What a worker already holds counts: n_q is the communication that
     it would really need.
@@ -49,8 +50,8 @@ class Incremental:
         return chosen.configuration()
 
     def tree(self, enrolment: Enrolment) -> Tree:
-        """Return the tree of assignments that this heuristic has tried before for this enrolment.
-        The enrolment's belief keeps it from call to call."""
+        """Return the tree that remembers the assignments which this heuristic has tried for this
+        enrolment, so that they are not valued again. It lives as long as the enrolment's belief."""
         return enrolment.belief.recall(
             (Incremental, self.criterion, enrolment), lambda: Tree(self.criterion, enrolment)
         )
@@ -62,7 +63,8 @@ def _sorted(members: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]
 
 @frozen
 class FixedConfiguration:
-    """Enrols the same workers each time, as soon as all of them are UP; passive."""
+    """Passive policy that enrols the same workers with the same tasks each time, as soon as all of
+    them are UP; until then it returns None."""
 
     wake = Wake.NEVER
 
@@ -76,8 +78,9 @@ class FixedConfiguration:
 
 @frozen
 class Random:
-    """Gives each task to an UP worker with room, all of them equally likely; passive (volatile13,
-    section VI)."""
+    """Passive policy that gives each task to an UP worker with room for one more, all of them
+    equally likely (volatile13, section VI). Returns None if the UP workers have room for fewer
+    tasks than there are."""
 
     wake = Wake.NEVER
 

@@ -22,10 +22,8 @@ from policies.maths.tolerance import SAME
 @frozen
 class FromScratch:
     """The present instant as a passive heuristic would see it if no task were allocated to any
-    worker (volatile13, section VI.B).
-
-    Complete programs count; data and parts of messages do not.
-    """
+    worker (volatile13, section VI.B): only complete programs count as held, data and parts of
+    messages do not."""
 
     reason = Reason.START
     running = None
@@ -40,8 +38,8 @@ class FromScratch:
         return cls(view.enrolment, view.elapsed, view.up, view.programmed)
 
     def missing(self, worker: int, tasks: int) -> float:
-        """Return the slots of communication that `worker` lacks for `tasks` tasks: the program,
-        unless it has it, and the data."""
+        """Return the slots of communication that `worker` needs for `tasks` tasks: the program,
+        unless it holds it, and the data of all these tasks."""
         program = 0 if self.programmed >> worker & 1 else self.enrolment.program
         return program + tasks * self.enrolment.data
 
@@ -56,8 +54,8 @@ It is a plain tuple because one is made for nearly every new set.
 
 @define(eq=False)
 class Walk:
-    """Remembers the last walk of a greedy heuristic: the tasks that it assigned, one by one. Its
-    criterion does not depend on the time.
+    """Remembers the tasks that a greedy heuristic assigned last, one by one, and the instant's
+    workers. The heuristic's criterion does not depend on the time.
 
     A worker that left, arrived or received the program changes the walk from the first task that it
     had or would now get; the earlier steps stay. No answer depends on earlier calls.
@@ -69,18 +67,20 @@ class Walk:
     steps: list[Step] = field(factory=list)
 
     def again(self, fresh: FromScratch) -> Assignment | None:
-        """Remove the steps that the heuristic would take differently now. Return the assignment of
-        all tasks if none was removed, else None."""
+        """Remove the steps that the heuristic would take differently at the instant `fresh`, from
+        the first such step on. Return the assignment of all tasks if the walk is still whole, else
+        None."""
         del self.steps[self._unaffected(fresh) :]
         self.up, self.programmed = fresh.up, fresh.programmed
         return self.steps[-1][3] if len(self.steps) == fresh.enrolment.tasks else None
 
     def on(self, fresh: FromScratch, hopeless: Callable[[Assignment], bool]) -> Assignment | None:
-        """Take the steps that are missing after `again`, at the same instant, and return the
+        """Take the steps that are missing after `again`, for the same `fresh`, and return the
         assignment of all tasks.
 
-        Returns None where too few workers are UP, or where the walk reaches a `hopeless`
-        assignment; every assignment that follows a hopeless one must be hopeless too.
+        Returns None where too few workers are UP, or where the walk reaches an assignment for which
+        `hopeless` returns True; the caller guarantees that then all assignments which continue it
+        are hopeless too.
         """
         if self.steps and hopeless(self.steps[-1][3]):
             return None
@@ -141,8 +141,9 @@ Value = tuple[float, float]
 
 @frozen
 class Proactive:
-    """Calls the passive heuristic again from scratch and takes its answer if it is better than the
-    running configuration.
+    """Calls the passive heuristic again from scratch, and replaces the running configuration by its
+    answer if the criterion says that this is better (volatile13, section VI.B). Without a running
+    configuration it answers as the passive heuristic.
 
     The running configuration is valued by the communication and computation that it still needs,
     with its RECLAIMED members counted as UP. It stays at a tie, and where the answer is the same
@@ -154,12 +155,12 @@ class Proactive:
 
     @property
     def wake(self) -> Wake:
-        """Say when to call the policy: between two changes the running configuration only comes
-        closer to its end.
+        """Return when the policy has to be called: ON_CHANGE if neither the criterion nor the
+        heuristic depends on the time, else EVERY_SLOT.
 
-        So P, E and AY only grow for it, and a passive heuristic that does not depend on the time
-        repeats its answer: it will not win later. The yields of both fall with time, at different
-        rates.
+        Between two changes the running configuration only comes closer to its end. So P, E and AY
+        only get better for it, and a passive heuristic that does not depend on the time repeats its
+        answer: it will not win later. The yields of both fall with time, at different rates.
         """
         timeless = self.criterion is not Criterion.Y and self.passive.timeless
         return Wake.ON_CHANGE if timeless else Wake.EVERY_SLOT
@@ -182,7 +183,7 @@ class Proactive:
         self, view: EnrolmentView, running: RunningView, fresh: FromScratch
     ) -> Configuration | None:
         """Decide as `__call__` does, by repeating the heuristic's last walk from the first step
-        that changes.
+        that changes. Return the configuration to change to, or None to keep the running one.
 
         The walk ends as soon as it can lead to no change of the configuration, which makes Y-IE 1.2
         times as fast.
@@ -199,8 +200,8 @@ class Proactive:
         return whole.configuration() if better else None
 
     def _walk(self, enrolment: Enrolment) -> Walk:
-        """Return the last walk of the passive heuristic for this enrolment. The enrolment's belief
-        keeps it from call to call."""
+        """Return the last walk of the passive heuristic for this enrolment, which holds no steps at
+        first. It lives as long as the enrolment's belief."""
         return enrolment.belief.recall(
             (Walk, self.passive.criterion, enrolment), lambda: Walk(self.passive.tree(enrolment))
         )
@@ -214,7 +215,8 @@ class Proactive:
         return lambda part: score(*tree.ceiling(part), elapsed) < enough
 
     def _kept(self, view: EnrolmentView, running: RunningView) -> float:
-        """Return the score that a candidate must exceed to replace the running configuration."""
+        """Return the score that a candidate must exceed to replace the running configuration: that
+        configuration's own, plus what rounding may add."""
         return bar(self._score(_left(view.enrolment, running), view))
 
     def _score(self, value: Value, view: EnrolmentView) -> float:

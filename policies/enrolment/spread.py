@@ -13,9 +13,10 @@ from policies.interface import Configuration, EnrolmentView, Wake
 
 @frozen
 class Spread:
-    """Enrols the `workers` fastest UP workers (ties to the lowest index) and shares the tasks so
-    that the slowest of them finishes as early as possible. It waits while too few workers are
-    UP."""
+    """Passive policy that enrols the `workers` fastest UP workers (ties to the lowest index) and
+    shares the tasks so that the slowest of them finishes as early as possible, each with at least
+    one task. It returns None, to wait, while too few workers are UP or they have too little
+    room."""
 
     wake = Wake.NEVER
 

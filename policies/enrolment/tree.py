@@ -22,7 +22,8 @@ SCORES_KEPT = 1 << 18
 
 @define(eq=False)
 class Assignment:
-    """A set of tasks assigned to workers, with what it costs."""
+    """A number of tasks for each of some workers, and the communication and computation that these
+    tasks need."""
 
     tasks: dict[int, int]
     """Number of tasks of each member, by worker."""
@@ -55,7 +56,8 @@ class Assignment:
         return cls({}, {}, 0, 0, 0, 0.0)
 
     def configuration(self) -> Configuration:
-        """Return the assignment as a decision."""
+        """Return the assignment as a decision of an enrolment policy: pairs (worker, tasks) by
+        worker."""
         if self._configuration is None:
             self._configuration = Configuration(tuple(sorted(self.tasks.items())))
         return self._configuration
@@ -63,8 +65,8 @@ class Assignment:
 
 @define(eq=False)
 class Tree:
-    """All assignments that one criterion has tried for one enrolment, as a tree: each step adds one
-    task.
+    """All assignments of tasks to workers that one criterion has tried for one enrolment, as a
+    tree: each step adds one task to one worker.
 
     Few workers change between two decisions, so most steps were taken before: such a step costs one
     look-up per UP worker instead of one estimate.
@@ -87,9 +89,10 @@ class Tree:
         return self._root
 
     def best(self, before: Assignment, loads: Iterable[Load], elapsed: int) -> Load:
-        """Return the one of `loads` (each a worker that may get one task more) that gives the best
-        score when it is added to the assignment `before`; of equal ones the first. Raises
-        ValueError if `loads` is empty."""
+        """Return the one of `loads` that gives the best score when it is added to the assignment
+        `before`; of equal ones the first. A load is a pair: a worker that can get one task more,
+        and the communication that it would need then. `elapsed`, slots since the iteration began,
+        matters to criterion Y only. Raises ValueError if `loads` is empty."""
         if self.criterion is Criterion.E:
             return self._best_duration(before, loads)
         if self.criterion is Criterion.Y:
@@ -158,7 +161,8 @@ class Tree:
         return _found(chosen)
 
     def add(self, before: Assignment, load: Load) -> Assignment:
-        """Return the assignment `before` with the task `load` added."""
+        """Return the assignment `before` with one task more for the worker of `load`, a pair
+        (worker, slots of communication that it needs then)."""
         after = before.after.get(load)
         if after is None:
             after = before.after[load] = self._next(before, load)
@@ -177,9 +181,9 @@ class Tree:
         )
 
     def _costs(self, before: Assignment, load: Load) -> tuple[float, float, float]:
-        """Return the costs of `before` with one task more: slots of computation W, slots of
-        communication of all members sum n_q, and the slowest member's expected transfers max_q
-        E_q(n_q). No worker then needs less than before."""
+        """Return the costs of `before` with one task more, for the worker of `load`: slots of
+        computation W, slots of communication of all members sum n_q, and the slowest member's
+        expected transfers max_q E_q(n_q). The first and the last are never less than before."""
         worker, need = load
         tasks = before.tasks.get(worker, 0)
         work = (tasks + 1) * self.enrolment.speeds[worker]
@@ -187,8 +191,8 @@ class Tree:
         return max(before.work, work), total, max(before.slowest, self._alone(load))
 
     def _alone(self, load: Load) -> float:
-        """Return E_q(n_q), the expected slots that this worker's transfers take if it alone uses
-        the link."""
+        """Return E_q(n_q), the expected slots that the transfers of a load (worker q, n_q slots of
+        communication) take if the worker alone uses the link."""
         alone = self._transfers.get(load)
         if alone is None:
             worker, need = load
@@ -196,8 +200,8 @@ class Tree:
         return alone
 
     def score(self, before: Assignment, load: Load) -> float:
-        """Return the score of `before` with the task `load` added (higher is better), for a
-        criterion that does not depend on the time."""
+        """Return the score of the assignment `before` with one task more for the worker of `load`;
+        higher is better. Not for criterion Y, whose score depends on the time."""
         score = before.scores.get(load)
         if score is None:
             score = before.scores[load] = self._score(before, load)
@@ -212,8 +216,9 @@ class Tree:
         return -transfer - self.enrolment.belief.expected(before.mask | 1 << load[0], work)
 
     def could_reach(self, before: Assignment, load: Load, score: float) -> bool:
-        """Return whether `before` with a first task for this worker could have at least the score
-        `score`. For criterion E a cheap bound is tried first."""
+        """Return whether the assignment `before` could have at least the score `score` with a first
+        task for the worker of `load`, which has none in it. For criterion E a cheap bound is tried
+        first."""
         if self.criterion is Criterion.E and load not in before.scores:
             transfer = (before.total + load[1]) / self.enrolment.channels
             if before.slowest > transfer:
@@ -224,8 +229,8 @@ class Tree:
         return self.score(before, load) >= score
 
     def value(self, whole: Assignment) -> tuple[float, float]:
-        """Return ln P, the log-probability of success, and E, the expected slots, of an
-        assignment."""
+        """Return (ln P, E) of an assignment: the logarithm of its probability of success, and its
+        expected duration in slots."""
         if whole.value is None:
             whole.value = self._value(whole.mask, whole.work, whole.total, whole.slowest)
         return whole.value
@@ -269,8 +274,8 @@ def _found(load: Load | None) -> Load:
 
 
 class Criterion(enum.Enum):
-    """Measures how good a configuration is, from its probability of success P and its duration
-    E."""
+    """Measure by which configurations are ranked, from their probability of success P (no member
+    goes DOWN before the iteration ends) and their expected duration E."""
 
     P = "P"
     """The probability of success."""
@@ -297,5 +302,6 @@ class Criterion(enum.Enum):
 
 
 def bar(score: float) -> float:
-    """Return the score that another must exceed to be better than `score` by more than rounding."""
+    """Return the score that another must exceed to be better than `score` by more than rounding:
+    1e-12 of 1 + |score| above it."""
     return score + ROUNDING * (1.0 + abs(score)) if score > -inf else score

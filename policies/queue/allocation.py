@@ -14,7 +14,8 @@ from policies.maths.speedup import Asking
 
 
 def requested(jobs: Sequence[BatchJob], processors: int) -> list[int]:
-    """Return the processors that each job's user requested. Raises ValueError for moldable jobs."""
+    """Return, for each of `jobs`, the number of processors that its user requested. Raises
+    ValueError for a moldable job, whose user requested none. `processors` does not matter."""
     counts = []
     for job in jobs:
         if not isinstance(job.profile, Asking):
@@ -25,8 +26,8 @@ def requested(jobs: Sequence[BatchJob], processors: int) -> list[int]:
 
 @frozen
 class WhereAsked:
-    """Gives jobs whose user fixed their processors exactly those; a local rule allots the
-    others."""
+    """Gives jobs whose user fixed their number of processors exactly that number; the local rule
+    `rule` allots the others."""
 
     rule: Allocation
 
@@ -41,8 +42,8 @@ class WhereAsked:
 
 @frozen
 class BatchWhereAsked:
-    """Gives jobs whose user fixed their processors exactly those; a batch rule allots the attempts
-    of the others together."""
+    """Gives all attempts of jobs whose user fixed their number of processors exactly that number;
+    the batch rule `rule` allots the attempts of the others together."""
 
     rule: BatchAllocation
 
@@ -61,8 +62,9 @@ class BatchWhereAsked:
 
 @frozen
 class EachAlone:
-    """Local rule that computes one processor count per job: all formulas together as arrays, tables
-    one by one; ties go to fewer processors."""
+    """Local rule that gives each job a number of processors by its own profile alone: `formula`
+    computes those of all jobs whose profile is a formula, as arrays; `table` that of one job whose
+    profile is a table. Ties go to fewer processors."""
 
     formula: Callable[[Formulas], Counts]
     table: Callable[[Listed], int]

@@ -18,8 +18,9 @@ from policies.queue.chains import Chain, Ties, runs
 
 @frozen
 class Programme:
-    """Batch rule that solves MT-ALLOTMENT's dynamic programme in full: it finds the best chain of
-    each job over rounded times, balanced or not, where `Scaled` takes a short cut.
+    """Batch rule that solves MT-ALLOTMENT's dynamic programme in full: it finds, over rounded
+    times, the least area of each job's chain (its attempts in a row), whose attempts can differ in
+    processors. `Scaled` takes a short cut.
 
     A formula's area is convex in its time except for whole processors: an attempt at k + 2 units
     and one at k can be cheaper than two at k + 1. At equal area it takes the fewest processors. It
@@ -32,8 +33,9 @@ class Programme:
     def allot(
         self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
     ) -> Sequence[Allotment]:
-        """Return, for each job, the processors of each of the attempts[i] attempts that it may make
-        in this batch. Raises ValueError for rigid jobs."""
+        """Return for each of `jobs` the processors of its attempts in this batch, of which job i
+        can make attempts[i], as pairs (number of attempts, processors of each). P = `processors`.
+        Raises ValueError for rigid jobs."""
         rows, least = tabulated(jobs, attempts, processors)
         # Rounding down lets a chain be longer than X by up to g units of eps X / g each.
         least /= 1 + 2 * self.eps
@@ -52,8 +54,9 @@ class Programme:
 def tabulated(
     jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
 ) -> tuple[list[tuple[Listed, int]], float]:
-    """Return (table of times, number of attempts) for each job, and a lower bound on the batch's
-    length: the longest chain of attempts at its fastest, or the least total area over P."""
+    """Return (table of times on 1..P processors, number of attempts) for each job, and a lower
+    bound on the batch's length. The bound is the longest chain of attempts in a row, each at its
+    fastest, or the least total area over P = `processors`, whichever is larger."""
     tables = [Listed.tabulated(job.profile, processors) for job in jobs]
     rows = list(zip(tables, attempts, strict=True))
     longest = max(g * float(table.times.min()) for table, g in rows)
@@ -67,8 +70,8 @@ MOST_CHAINS = 4_000_000
 
 @frozen(eq=False)
 class Frontier:
-    """All chains of g attempts of one job that no other chain of g attempts beats in both time and
-    area; times rise and areas fall.
+    """All chains of a given number of attempts of one job, run in a row, that no other such chain
+    beats in both time and area; times rise and areas fall.
 
     A chain of two or more attempts is represented by the two shorter chains that it joins.
     """
@@ -82,8 +85,9 @@ class Frontier:
 
     @classmethod
     def of(cls, table: Listed, attempts: int) -> Frontier:
-        """Return the frontier of the chains of `attempts` attempts of the job with this table.
-        Raises ValueError where there are too many chains to compare."""
+        """Return the frontier of the chains of `attempts` attempts in a row of the job with this
+        table of times. Raises ValueError where more than MOST_CHAINS pairs of chains would have to
+        be compared."""
         single = cls._single(table)
         whole: Frontier | None = None
         power = single
@@ -113,12 +117,12 @@ class Frontier:
         return cls(times[kept], areas[kept], kept, (one, other))
 
     def within(self, length: float) -> int:
-        """Return the index of the chain of attempts that uses the least processor-time among those
-        that last at most `length`; -1 if all last longer."""
+        """Return the index of the chain with the least area among those that last at most `length`,
+        up to rounding; -1 if all last longer."""
         return int(np.searchsorted(self.times, length * (1 + ROUNDING), side="right")) - 1
 
     def chain(self, index: int) -> list[int]:
-        """Return the numbers of processors of the attempts of the chain at `index`, the largest
+        """Return the number of processors of each attempt of the chain at `index`, the largest
         first."""
         return sorted(self._members(index), reverse=True)
 
@@ -141,9 +145,10 @@ def _unbeaten(times: Floats, areas: Floats) -> Counts:
 
 @frozen
 class Mixed:
-    """Batch rule without rounding whose chains may have attempts of any sizes. It finds the
-    smallest makespan X for which every job's chain fits within X at least area, and the total area
-    is at most P X; at equal area it takes the faster chain.
+    """Batch rule without rounding whose chains, the attempts of a job in a row, can have attempts
+    of different numbers of processors. It finds the smallest makespan X for which every job's chain
+    fits within X at least area, and the total area is at most P X; at equal area it takes the
+    faster chain.
 
     No allotment has a smaller L (moldable21, equation 8; section 4.7's second batch: 5.75 against 6
     for the best uniform one). It compares all unbeaten chains of each job, so it is meant for small
@@ -153,9 +158,10 @@ class Mixed:
     def allot(
         self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
     ) -> Sequence[Allotment]:
-        """Return, for each job, the processors of each of the attempts[i] attempts that it may make
-        in this batch. Raises ValueError for rigid jobs, and where a chain has more than MOST_CHAINS
-        pairs of halves to compare."""
+        """Return for each of `jobs` the processors of its attempts in this batch, of which job i
+        can make attempts[i], as pairs (number of attempts, processors of each). P = `processors`.
+        Raises ValueError for rigid jobs, and where a chain has more than MOST_CHAINS pairs of
+        halves to compare."""
         rows, least = tabulated(jobs, attempts, processors)
         frontiers = [Frontier.of(table, g) for table, g in rows]
         return smallest(least, processors, lambda target: _trial(frontiers, target)).listed

@@ -29,8 +29,8 @@ CLOSE = 1e-10
 
 @frozen(eq=False)
 class Group:
-    """The jobs of one batch by profile, with the number of attempts that each may make in a row
-    (its chain): attempts[i] for job i, on P processors."""
+    """The jobs of one batch, split by whether a formula or a table gives their times on P
+    processors. Job i can make attempts[i] attempts in a row, its chain."""
 
     processors: int
     attempts: Floats
@@ -43,7 +43,8 @@ class Group:
 
     @classmethod
     def of(cls, profiles: Sequence[Profile], attempts: Sequence[int], processors: int) -> Group:
-        """Build the group of one batch. Raises ValueError for rigid jobs."""
+        """Build the group of one batch from the jobs' profiles and numbers of attempts, in the same
+        order; P = `processors`. Raises ValueError for rigid jobs."""
         places, listed = split(profiles)
         formulas = Formulas.of([cast(Speedup, profiles[i]) for i in places], processors)
         tables = tuple((i, Listed.of(cast(Table, profiles[i]), processors)) for i in listed)
@@ -51,8 +52,8 @@ class Group:
         return cls(processors, every, tuple(places), formulas, tables, every[places])
 
     def least_length(self) -> float:
-        """Return a lower bound on the batch's makespan: the longest chain at its fastest, or the
-        least total area over P."""
+        """Return a lower bound on the batch's makespan: the longest chain, each attempt at its
+        fastest, or the least total area over P, whichever is larger."""
         length = self.formula_attempts * self.formulas.least_time
         area = float((self.formula_attempts * self.formulas.least_area).sum())
         longest = float(length.max(initial=0.0))
@@ -76,18 +77,19 @@ class TargetTrial:
     """Total area of the allotment; infinite where X is too short for some chain."""
 
     def same(self, other: TargetTrial) -> bool:
-        """Return whether both trials allot the same processors to all attempts."""
+        """Return whether both trials allot the same numbers of processors to all attempts."""
         pairs = zip(self.counts, other.counts, strict=True)
         return self.listed == other.listed and all((a == b).all() for a, b in pairs)
 
 
 def smallest(least: float, processors: int, attempt: Callable[[float], TargetTrial]) -> TargetTrial:
     """Find the smallest makespan X for which the allotted area is at most P X, and return what is
-    allotted for it.
+    allotted for it; P = `processors`.
 
-    `attempt` returns the trial of an X, and must allot less area for a larger X; `least` is at or
-    below the answer. The Illinois rule (a variant of regula falsi) closes in on it from both sides,
-    until both sides allot alike.
+    `attempt` returns the trial of an X (what a batch rule allots for it), and must not allot more
+    area for a larger X; `least` is at or below the answer. The Illinois rule (a variant of regula
+    falsi) closes in on it from both sides, until both sides allot alike or are within CLOSE of each
+    other.
     """
     low, below = least, attempt(least)
     excess = below.area / processors - low
@@ -128,15 +130,17 @@ def _closed_in(
 
 
 def _between(below: Side, above: Side) -> float:
-    """Return the makespan X to try next: where the line between both sides of the bracket crosses
-    zero, kept away from the ends; the middle where one side is infinite."""
+    """Return the makespan X to try next: where the line between the two sides of the bracket
+    crosses zero, but no nearer to either end than a hundredth of the bracket's width. If area / P -
+    X is infinite below, it is the middle."""
     share = below[1] / (below[1] - above[1]) if math.isfinite(below[1]) else 0.5
     return below[0] + min(max(share, 0.01), 0.99) * (above[0] - below[0])
 
 
 def _together(group: Group, trial: TargetTrial, early: Floats, late: Floats) -> Sequence[Allotment]:
-    """Return a trial's allotments in the order of the jobs. Of a job with a formula, `early` and
-    `late` are the numbers of earlier and of later attempts, which differ in processors."""
+    """Return a trial's allotments in the order of the group's jobs. `early` and `late` have, for
+    each job with a formula, its numbers of earlier and of later attempts; the two can differ in
+    processors."""
     allotments: list[Allotment] = [()] * len(group.attempts)
     for (place, _), allotment in zip(group.tables, trial.listed, strict=True):
         allotments[place] = allotment
@@ -150,16 +154,17 @@ def _together(group: Group, trial: TargetTrial, early: Floats, late: Floats) -> 
 
 @frozen
 class Exact:
-    """Batch rule without rounding that allots the same number of processors to all attempts of a
-    job's chain. It finds the smallest makespan X for which g attempts in a row take g t_j(p) <= X
-    at least area, and the total area is at most P X. At equal area it takes the faster
+    """Batch rule without rounding that allots the same number of processors to all g attempts of a
+    job in a batch. It finds the smallest makespan X for which g attempts in a row take g t_j(p) <=
+    X at least area, and the total area is at most P X. At equal area it takes the faster
     allotment."""
 
     def allot(
         self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
     ) -> Sequence[Allotment]:
-        """Return, for each job, the processors of each of the attempts[i] attempts that it may make
-        in this batch. Raises ValueError for rigid jobs."""
+        """Return for each of `jobs` the processors of its attempts in this batch, of which job i
+        can make attempts[i], as one pair (number of attempts, processors of each). P =
+        `processors`. Raises ValueError for rigid jobs."""
         group = Group.of([job.profile for job in jobs], attempts, processors)
         trial = smallest(group.least_length(), processors, lambda x: _uniform(group, x))
         chains = group.formula_attempts
@@ -198,8 +203,9 @@ class Scaled:
     def allot(
         self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
     ) -> Sequence[Allotment]:
-        """Return, for each job, the processors of each of the attempts[i] attempts that it may make
-        in this batch. Raises ValueError for rigid jobs."""
+        """Return for each of `jobs` the processors of its attempts in this batch, of which job i
+        can make attempts[i], as pairs (number of attempts, processors of each). P = `processors`.
+        Raises ValueError for rigid jobs."""
         group = Group.of([job.profile for job in jobs], attempts, processors)
         chains = group.formula_attempts
         units = np.floor(chains / self.eps * (1 + ROUNDING))
@@ -211,9 +217,10 @@ class Scaled:
         return _together(group, trial, chains - budget.longer, budget.longer)
 
     def _least(self, group: Group, budget: _Budget) -> float:
-        """Return a lower bound on the makespan X that is just long enough for every formula's chain
-        and for the least area. Rounding down lets chains be up to g units longer than X: hence the
-        quotient for tables."""
+        """Return a lower bound on the makespan X: the least X that is long enough for the chain of
+        every job with a formula, and for the least area. Rounding times down lets a table's chain
+        be longer than X by up to g units of eps X / g each, for its g attempts: hence the
+        quotient."""
         fastest = group.formulas.least_time * group.formula_attempts
         longest = (fastest / ((budget.few + 1) * self.eps)).max(initial=0.0)
         bound = max(group.least_length() / (1 + 2 * self.eps), float(longest))
@@ -233,7 +240,8 @@ class Scaled:
 
 @frozen(eq=False)
 class _Budget:
-    """How each job's balanced chain divides its units of rounded time among its attempts."""
+    """How the balanced chain of each job with a formula divides its units of rounded time among its
+    attempts: as evenly as whole units allow."""
 
     few: Floats
     """Units k that most attempts may use."""
@@ -256,6 +264,6 @@ def _balanced(group: Group, budget: _Budget, unit: Floats) -> TargetTrial:
 
 
 def _below(limits: Floats) -> Floats:
-    """Return the largest doubles below `limits`. As limits of a time they are strict: floor(t/u) <=
-    k means t < (k + 1) u."""
+    """Return, by element, the largest doubles below `limits`. As limits of a time they are strict:
+    floor(t/u) <= k means t < (k + 1) u."""
     return np.nextafter(limits, 0)

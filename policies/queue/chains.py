@@ -29,7 +29,8 @@ class Ties(enum.Enum):
 
 @frozen
 class Choice:
-    """One way to run an attempt: its time in units, its area and its processors."""
+    """One way to run an attempt of a job: its time in whole units of rounded time, its area
+    (processors x time) and its number of processors."""
 
     units: int
     """Time of the attempt in whole units, floor(t/u)."""
@@ -39,8 +40,8 @@ class Choice:
 
 @frozen(eq=False)
 class Chain:
-    """The chain of `attempts` attempts of one job that takes at most `units` units of rounded time
-    at the least area; the number of attempts need not be a power of two."""
+    """The attempts of one job in a row that together take at most a given number of units of
+    rounded time, at the least area. The number of attempts need not be a power of two."""
 
     area: float
     """Least total area; infinite where the chain cannot be that short."""
@@ -49,8 +50,9 @@ class Chain:
 
     @classmethod
     def of(cls, table: Listed, attempts: int, units: int, unit: float, ties: Ties) -> Chain:
-        """Find the chain by dynamic programming; an attempt costs floor(t/unit) units of time and
-        its area."""
+        """Find, by dynamic programming, the chain of `attempts` attempts that takes at most `units`
+        units together. An attempt on p processors costs floor(t(p)/unit) units of time and its
+        area, both from `table`; of equal areas the choice that `ties` says wins."""
         choices = _choices(table, units, unit, ties)
         total, picks = np.zeros(units + 1), list[Picks]()
         for _ in range(attempts):
@@ -62,19 +64,21 @@ class Chain:
         return cls(float(total[units]), tuple(choice.processors for choice in taken))
 
     def allotment(self) -> Allotment:
-        """Return the chain as an allotment, that is, as groups of equal attempts."""
+        """Return the chain as an allotment: pairs (number of attempts, processors of each), in the
+        chain's order."""
         return runs(self.counts)
 
 
 def runs(counts: Iterable[int]) -> Allotment:
-    """Convert processors attempt by attempt to an allotment: groups of equal consecutive
-    attempts."""
+    """Convert numbers of processors, attempt by attempt, to an allotment: pairs (number of
+    attempts, processors of each), one for each run of equal numbers."""
     return tuple((len(list(same)), count) for count, same in groupby(counts))
 
 
 def _choices(table: Listed, units: int, unit: float, ties: Ties) -> list[Choice]:
-    """Return the ways to run one attempt that can be the cheapest: for each k from 0 to `units`,
-    the p of least area with floor(t(p)/unit) <= k. Those that `ties` prefers come first."""
+    """Return the ways to run one attempt that can be part of a cheapest chain: for each k from 0 to
+    `units`, the p of least area with floor(t(p)/unit) <= k; of equal areas the one that `ties`
+    prefers. They are sorted by that preference, each once."""
     # A time that is a whole number of units up to rounding must not fall to the unit below.
     needed = np.floor(table.times / unit * (1 + ROUNDING))
     ranks = table.times if ties is Ties.FASTEST else np.arange(len(needed))
@@ -86,8 +90,8 @@ def _choices(table: Listed, units: int, unit: float, ties: Ties) -> list[Choice]
 
 
 def _cheapest(areas: Floats, able: NDArray[np.bool_], ranks: NDArray[np.generic]) -> int:
-    """Return the index of the least of `areas` among those that are `able`, on ties that of the
-    lowest rank; -1 where none is able."""
+    """Return the index of the smallest of `areas` among those where `able` is True. Of areas equal
+    up to rounding it is that of the lowest of `ranks`; -1 if none is able."""
     if not able.any():
         return -1
     cheap = able & (areas <= areas[able].min() * (1 + ROUNDING))
@@ -95,9 +99,9 @@ def _cheapest(areas: Floats, able: NDArray[np.bool_], ranks: NDArray[np.generic]
 
 
 def _add(total: Floats, choices: Sequence[Choice]) -> tuple[Floats, Picks]:
-    """Add one attempt to the programme's table `total`, the least area by budget of units. Return
-    the new table and, for each budget, the index of the choice made; ties go to the earliest
-    choice."""
+    """Add one attempt to the programme. `total` is the least area of the attempts so far, by budget
+    of units from 0. Return the table with the attempt and, for each budget, the index of the choice
+    made for it; ties go to the earliest choice."""
     best, pick = np.full_like(total, np.inf), np.zeros(len(total), dtype=np.int64)
     for number, choice in enumerate(choices):
         k = choice.units
@@ -109,8 +113,9 @@ def _add(total: Floats, choices: Sequence[Choice]) -> tuple[Floats, Picks]:
 
 
 def _trace(picks: list[Picks], choices: Sequence[Choice], units: int) -> list[Choice]:
-    """Return the choice made for each attempt of a chain of `units` units, the last attempt first,
-    from the choices that each step of the programme picked."""
+    """Return the choice made for each attempt of the cheapest chain of at most `units` units, the
+    last attempt first. `picks` has, for each attempt, the index of its choice by budget of units,
+    as `_add` returns it."""
     taken = []
     for pick in reversed(picks):
         choice = choices[int(pick[units])]

@@ -21,9 +21,10 @@ Due = tuple[float, tuple[float, int], Queued, int]
 def compress(
     free_profile: FreeProfile, due: list[Due], kinds: Sequence[Kind], until: float
 ) -> list[Queued]:
-    """Move all reservations of `due`, in the order of their starts, to the earliest place that is
-    left, and return the jobs that start now. The caller guarantees that since the last compression
-    processors have become free only up to `until`.
+    """Move the reservations in `due`, in the order of their starts, to the earliest places that are
+    free, at `free_profile`, where processors have become free; return the jobs that start now,
+    which leave `due`. `kinds` has (processors, held) of each kind of job. The caller guarantees
+    that since the last compression processors have become free only up to the time `until`.
 
     Jobs that start later do not hinder a job: where it would overlap with them, it has its own
     place already. So no job has to leave its place before an earlier one is found, and where one
@@ -67,9 +68,9 @@ def compress(
 
 
 def _moved(due: list[Due], at: int, time: float, most: int) -> int:
-    """Move the reservation at position `at` of `due` to start at `time`, and with it those of up to
-    `most` - 1 following jobs of the same size and start. Return the position after the last one
-    moved."""
+    """Change the start of the reservation at position `at` of `due` to `time`. Do the same with the
+    following ones as long as they have the same kind and start, up to `most` in all. Return the
+    position after the last one moved."""
     start, key, waiting, kind = due[at]
     due[at], end = (time, key, waiting, kind), at + 1
     limit = min(len(due), at + most)
@@ -97,11 +98,11 @@ class Places:
     """Promises of this decision that are new or postponed."""
 
     def follow(self, view: BatchView) -> list[Queued] | None:
-        """Update the reservations for what has happened since the last decision and return the jobs
-        that start now.
+        """Update the plan for what has happened since the last decision: let due jobs start, and
+        move others up where runs have ended early. Return the jobs that start now.
 
-        Returns None where a run has outlived its estimate or workers have changed, so that the plan
-        must be made anew.
+        Return None if the plan must be made anew: a run has outlived its estimate, workers have
+        changed, windows of maintenance are ahead, or the free processors are not as planned.
         """
         free_profile, now = self.free_profile, view.now
         if view.moved or view.maintenance is not None:
@@ -128,8 +129,9 @@ class Places:
         return starts
 
     def fill(self, jobs: Sequence[Queued]) -> list[Queued]:
-        """Reserve the earliest place that is left for each job, in this order, and return the jobs
-        that start now."""
+        """Reserve the earliest place that is left for each of `jobs`, in this order, and return
+        those that start now. A job whose place begins now on processors of runs that outlive their
+        estimates does not start."""
         kinds = [(waiting.processors, waiting.held) for waiting in jobs]
         filling, at, starts = Filling(self.free_profile), 0, list[Queued]()
         while at < len(jobs):
@@ -150,8 +152,9 @@ class Places:
         return starts
 
     def unknown(self, queue: Sequence[Queued], starting: int) -> list[Queued]:
-        """Return the jobs that have arrived since the last decision, in the queue's order.
-        `starting` is the number of jobs that start now.
+        """Return the jobs of `queue` that have no reservation yet and do not start now, in the
+        queue's order: those that have arrived since the last decision. `starting` is the number of
+        jobs that start now.
 
         The search goes backwards because most orders put new jobs last.
         """
@@ -183,7 +186,8 @@ def _start(due: Due) -> float:
 
 @frozen
 class Conservative:
-    """Gives every job a reservation when it arrives: the earliest start that delays no other job.
+    """Gives every job a reservation when it arrives, at the earliest start that delays no other
+    job: conservative backfilling.
 
     A reservation is postponed only by what cannot be foreseen: a run that outlives its estimate, or
     a processor that fails. When a run ends early the schedule is compressed: in the order of their
@@ -191,8 +195,8 @@ class Conservative:
     """
 
     def __call__(self, view: BatchView) -> Decision:
-        """Return the decision with the jobs that start now. Of jobs that arrive at one instant, the
-        queue's order decides which is planned first."""
+        """Return the decision with the jobs that start now and the promises that are new or later
+        than before. Of jobs that arrive at one instant, the first in the queue is planned first."""
         plan = view.memory if isinstance(view.memory, Places) else Places(_free_profile(view))
         plan.new_promises = []
         starts = plan.follow(view)

@@ -18,17 +18,19 @@ STEPS = tuple(60.0 * m for m in (1, 5, 15, 30, 60, 120, 300, 600, 1200, 3000, 60
 
 
 class Estimates(Protocol):
-    """Estimates the times of jobs; called once each time a job enters the queue."""
+    """Estimates the run times of jobs. It is called once each time a job enters the queue."""
 
     def __call__(self, job: BatchJob, processors: int) -> float:
-        """Return the expected time of one attempt, verification excluded."""
+        """Return the expected time of one attempt of `job` on `processors` processors, without
+        verification and start-up."""
 
     def completed(self, job: BatchJob, time: float) -> None:
-        """Record that an attempt of `job` that took `time` has completed it."""
+        """Record that an attempt of `job` that computed for `time` has completed the job."""
 
     def longer(self, job: BatchJob, believed: float) -> float | None:
-        """Return the new estimate once an attempt has lasted as long as was `believed`; None if
-        there is none, so that the attempt may end at any moment."""
+        """Return the new, longer estimate of an attempt of `job` that has lasted as long as the
+        estimate `believed`; None if there is none, so that the attempt is expected to end at any
+        moment."""
 
 
 @frozen
@@ -44,7 +46,7 @@ class Once:
 
 @frozen
 class ExactEstimates(Once):
-    """Returns the exact time that the job takes, as if it were known."""
+    """Returns the exact time that the job takes on its processors, as if it were known."""
 
     def __call__(self, job: BatchJob, processors: int) -> float:
         return job.profile.time(processors)
@@ -52,8 +54,8 @@ class ExactEstimates(Once):
 
 @define(eq=False)
 class Noisy(Once):
-    """Returns the time that the job takes, multiplied by a random factor that is drawn once for
-    each job."""
+    """Returns the time that the job takes on its processors, multiplied by a factor that `factor`
+    draws once for each job."""
 
     factor: Callable[[], float]
     _drawn: dict[int, float] = field(factory=dict)
@@ -66,8 +68,9 @@ class Noisy(Once):
 
 @define(eq=False)
 class Recent:
-    """Predicts the mean time of the user's last two completed jobs, limited by the user's estimate.
-    Without such jobs, or where the user is not known, it is the user's estimate."""
+    """Predicts the mean time of the user's last two completed jobs (of one, if there is only one),
+    but no more than the user's estimate if there is one. Without such jobs, or where the user is
+    not known, it is the user's estimate or, without one, the exact time."""
 
     _times: dict[str, deque[float]] = field(factory=dict)
 

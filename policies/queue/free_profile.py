@@ -43,7 +43,7 @@ FEW = 16
 @define(eq=False)
 class FreeProfile:
     """The number of free processors over time as a step function: counts[i] are free over
-    [times[i], times[i+1]).
+    [times[i], times[i+1]), and the last count holds for ever. times[0] is now.
 
     It is updated in place: a reservation costs two searches among the times, each of logarithmic
     time, and passes over its steps in compiled code (`python -m sims.bench queues`).
@@ -62,8 +62,9 @@ class FreeProfile:
         running: Iterable[Run],
         promises: Iterable[Reservation] = (),
     ) -> FreeProfile:
-        """Build the profile from the processors that `running` releases at the expected ends and
-        that later `promises` take and release."""
+        """Build the profile at the time `now`, at which `free` processors are free. The runs in
+        `running` release their processors at their expected ends; each of `promises` takes its
+        job's processors at its start, for the time for which the job holds them."""
         changes = [(run[0], run[2]) for run in running]
         for promise in promises:
             waiting = promise.waiting
@@ -79,28 +80,31 @@ class FreeProfile:
 
     @property
     def overdue(self) -> bool:
-        """Whether processors that were expected to be free by now are not, because a run outlives
-        its estimate."""
+        """Whether processors that were expected to be free by now are not free, because a run has
+        outlived its estimate."""
         return len(self.times) > 1 and self.times[1] == self.times[0]
 
     def lowest(self) -> list[int]:
         """Return, for each step, the fewest processors that are free at any time from now to that
-        step's end. A job that ends by then and needs no more can start now."""
+        step's end. A job that ends by then and needs no more processors can start now."""
         lowest: list[int] = np.minimum.accumulate(self._all).tolist()
         return lowest
 
     def fits(self, step: int, processors: int, held: float) -> bool:
-        """Return whether `processors` stay free for a duration `held` from times[step] on."""
+        """Return whether at least `processors` processors are free throughout a duration `held`
+        from times[step] on."""
         return self.room(step, held) >= processors
 
     def room(self, step: int, held: float) -> int:
-        """Return how many processors stay free for a duration `held` from times[step] on."""
+        """Return the least number of processors that are free at any time in the duration `held`
+        from times[step] on."""
         end = bisect_left(self.times, self.times[step] + held, step + 1)
         return self._least(step, end)
 
     def earliest(self, processors: int, held: float, since: float | None = None) -> tuple[int, int]:
-        """Return the first step, beginning at `since` or later, from which at least `processors`
-        stay free for a duration `held`, and how many do. Step 0 is now."""
+        """Return the first step, of those that begin at `since` or later (None: of all), from which
+        at least `processors` processors are free throughout a duration `held`, and the least number
+        that are free in that duration. Step 0 is now."""
         first = 0 if since is None else bisect_left(self.times, since)
         last = len(self.times)
         return self._search(processors, held, first, last, last)
@@ -108,9 +112,9 @@ class FreeProfile:
     def before(
         self, last: int, processors: int, held: float, since: float, until: float
     ) -> tuple[int, int]:
-        """Search as `earliest` does, but only steps before `last` that begin before `until`, for a
-        job that would give up the `processors` that it has from step `last` on. Returns step `last`
-        if there is none."""
+        """Search as `earliest` does, but only steps before `last` that begin before `until`. From
+        step `last` on there counts as being enough room: the job would give up the processors that
+        it has there. Return (`last`, 0) if there is no such step."""
         first, most = bisect_left(self.times, since), bisect_left(self.times, until)
         return self._search(processors, held, first, last, most)
 
@@ -118,8 +122,9 @@ class FreeProfile:
         self, processors: int, held: float, step: int, last: int, most: int
     ) -> tuple[int, int]:
         """Return the first step from `step` on, and before `most`, from which at least `processors`
-        stay free for a duration `held`, and how many do; (`last`, 0) if there is none. From step
-        `last` on all steps count as having enough."""
+        processors are free throughout a duration `held`, and the least number that are free in it.
+        From step `last` on all steps count as having enough. Return (`last`, 0) if there is no such
+        step."""
         # One pass in compiled code; then a search for a byte costs less than any array operation.
         times, first, obstacle = self.times, step, -1
         blocked = (self._all[first:last] < processors).tobytes()
@@ -131,20 +136,21 @@ class FreeProfile:
         return last, 0
 
     def take(self, step: int, processors: int, held: float) -> None:
-        """Reserve `processors` from times[step] for a duration `held`."""
+        """Reserve `processors` processors from times[step] for a duration `held`: that many fewer
+        are free then."""
         self._add(-processors, step, self._break(self.times[step] + held, step))
 
     def release(self, start: float, end: float, processors: int) -> None:
-        """Count `processors` more as free over [start, end), as a run has ended early or a
-        reservation is given up; `start` is now or later."""
+        """Count `processors` processors more as free over [start, end), because a run has ended
+        early or a reservation is given up. `start` is now or later."""
         first = bisect_left(self.times, start)
         if first == len(self.times) or self.times[first] != start:
             first = self._break(start, first - 1)
         self._add(processors, first, self._break(end, first))
 
     def slide(self, start: float, step: int, processors: int, held: float, at: int) -> None:
-        """Move a reservation of `processors` for `held` from `start`, at step `at` or just before
-        it, to the earlier step `step`."""
+        """Move a reservation of `processors` processors for a duration `held` from the time `start`
+        to the earlier time times[step]. `at` is the first step that begins at `start` or later."""
         times, begin = self.times, self.times[step]
         if begin + held <= start:
             self.take(step, processors, held)
@@ -167,8 +173,8 @@ class FreeProfile:
         self.counts = array("q", counts[differs].tobytes())
 
     def advance(self, now: float) -> None:
-        """Move the beginning of the profile to `now`. All processors expected by then must have
-        become free or been taken as expected."""
+        """Move the beginning of the profile to the time `now`. The caller guarantees that all
+        changes expected by then have come as expected."""
         passed = bisect_right(self.times, now) - 1
         if passed > 0:
             del self.times[:passed], self.counts[:passed]
@@ -224,8 +230,8 @@ Kind = tuple[int, float]
 
 
 def run_of_twins(kinds: Sequence[Kind], first: int, limit: int) -> int:
-    """Return the position after the last of the jobs of one kind that follow each other in `kinds`
-    from `first` on, at most `limit`."""
+    """Return the position after the last of the jobs, from position `first` on, that follow each
+    other in `kinds` and are of the same kind (processors, held); at most `limit`."""
     kind, end = kinds[first], first + 1
     while end < limit and kinds[end] == kind:
         end += 1
@@ -234,8 +240,8 @@ def run_of_twins(kinds: Sequence[Kind], first: int, limit: int) -> int:
 
 @define(eq=False)
 class Filling:
-    """Reserves processors in a profile for the jobs of a queue, one run of equal jobs after the
-    other."""
+    """Reserves processors in a profile for the jobs of a queue. Jobs of one kind, with the same
+    processors and duration, that follow each other are reserved in one step."""
 
     free_profile: Places
     _since: dict[Kind, float] = field(factory=dict)
@@ -243,9 +249,9 @@ class Filling:
     so the time never moves back."""
 
     def reserve(self, kind: Kind, now: int, later: int) -> tuple[int, int]:
-        """Reserve room for one job of this kind at the first step that has some, and for as many
-        more as fit beside it: at most `now` jobs if they start now, else `later` jobs. Return
-        (step, number of jobs)."""
+        """Reserve the earliest place for one job of this kind, and for as many more of the kind as
+        fit beside it: up to `now` jobs in all if they start now, else up to `later`. Return (step
+        of the profile at which they start, number of jobs)."""
         free_profile, (processors, held) = self.free_profile, kind
         step, room = free_profile.earliest(processors, held, self._since.get(kind))
         self._since[kind] = free_profile.times[step]
@@ -254,8 +260,8 @@ class Filling:
         return step, count
 
     def squeeze(self, kind: Kind, most: int) -> int:
-        """Reserve processors from now on for as many jobs of this kind as can start now, at most
-        `most`. Return how many can."""
+        """Reserve processors from now on for as many jobs of this kind as can start now without
+        taking reserved processors, at most `most`. Return how many can."""
         processors, held = kind
         assert isinstance(self.free_profile, FreeProfile)
         count = min(most, self.free_profile.room(0, held) // processors)
@@ -266,8 +272,8 @@ class Filling:
 
 @define(eq=False)
 class Horizon:
-    """Tracks up to which position of the queue jobs could start now. Reservations behind it that
-    are not kept need not be made."""
+    """Tracks the position of the queue behind which no job could start now, `end`. Reservations for
+    jobs behind it need not be made unless they are kept."""
 
     free_profile: FreeProfile
     _last: dict[Kind, int]

@@ -16,8 +16,8 @@ from policies.queue.windows import WindowedProfile, fitting, planned
 
 
 class Reading(enum.Enum):
-    """Says how the reservations of rigid21's algorithm 1 are read; the readings differ in published
-    figures."""
+    """Says how the reservations of R-LIST(m) (rigid21, algorithm 1) are understood: which jobs get
+    the m reservations, and whether these are kept. The readings differ in published figures."""
 
     FRESH = "fresh"
     """The paper's text (section 4.1): all reservations are discarded and made again at every
@@ -31,8 +31,8 @@ class Reading(enum.Enum):
 
 
 def greedy(queue: Iterable[Queued], free: int, least: int = 1) -> list[Queued]:
-    """Return all jobs that fit, in the queue's order, for a start now: R-LIST-0, and LIST of
-    moldable21 (algorithm 1).
+    """Return, in the queue's order, each job that fits on what the jobs before it leave of `free`
+    processors, for a start now: R-LIST-0, and LIST of moldable21 (algorithm 1).
 
     No job of the queue has fewer processors than `least`. Stopping there saves a ninth of an
     attempt's time with the 500 jobs of moldable21's set, and a third or more with thousands of jobs
@@ -52,8 +52,9 @@ def greedy(queue: Iterable[Queued], free: int, least: int = 1) -> list[Queued]:
 
 @frozen
 class RList:
-    """The list strategy R-LIST(m) with backfilling, where `reservations` is m; with None every job
-    in the queue gets a reservation."""
+    """The list strategy R-LIST(m): the first m jobs of the queue get reservations (`reservations`
+    is m; None: all jobs), and others start now only if they delay none of these (backfilling).
+    `reading` says which jobs count among the m."""
 
     reservations: int | None = field(default=0)
     reading: Reading = Reading.FRESH
@@ -91,8 +92,9 @@ class RList:
 
 
 def _one(view: BatchView, counted: bool) -> Decision:
-    """Return the decision with one reservation: jobs start from the head of the queue (FRESH: only
-    the head), the first that does not fit gets the reservation, and the rest is backfilled."""
+    """Return the decision with one reservation. Jobs start from the head of the queue until one
+    does not fit, which gets the reservation; the rest is backfilled. With `counted` (the reading
+    FRESH) a job that starts uses the reservation: behind the head all jobs that fit start."""
     queue, free, starts = view.queue, view.free, list[Queued]()
     for position, waiting in enumerate(queue):
         if waiting.processors > free:
@@ -107,9 +109,10 @@ def _one(view: BatchView, counted: bool) -> Decision:
 def _backfilled(
     view: BatchView, starts: list[Queued], blocked: Sequence[Queued], free: int
 ) -> Decision:
-    """Return the decision that starts `starts` and, of `blocked`, all jobs that do not delay the
-    first of these, which gets a reservation. Such a job ends before the reservation begins, or
-    leaves enough processors beside it."""
+    """Return the decision that starts the jobs `starts`, reserves the earliest start for the first
+    job of `blocked`, and starts each further one that does not delay it: it ends before the
+    reservation begins, or leaves enough processors beside it. `free` processors are left after
+    `starts`."""
     now, first = view.now, blocked[0]
     shadow, spare = _shadow(view, starts, first.processors, free)
     if free >= view.least:
@@ -126,8 +129,9 @@ def _backfilled(
 def _shadow(
     view: BatchView, started: Sequence[Queued], processors: int, free: int
 ) -> tuple[float, int]:
-    """Return the time at which `processors` processors will be free, and how many more than those
-    will be free then. `free` are free now, after the jobs `started` have started."""
+    """Return the first time at which `processors` processors will be free, as runs end when
+    expected, and how many more than those will be free then. `free` are free now, after the jobs
+    `started` have started."""
     now, ends = view.now, view.running
     if started:
         new = [(now + w.held, w.key[1], w.processors, w, (), -1) for w in started]
@@ -146,6 +150,7 @@ def _shadow(
 
 def _planned(view: BatchView, m: int | None, counted: bool) -> Decision:
     """Return the decision with m reservations, or with one for every job of the queue (m is None).
+    With `counted` a job that starts at once uses one of them.
 
     Each of m reservations is logged. Of those for the whole queue, only the ones that a job
     starting now must not delay are made, and none is logged: each of a thousand may move at every
@@ -183,16 +188,17 @@ def _planned(view: BatchView, m: int | None, counted: bool) -> Decision:
 
 @define
 class _Round:
-    """Collects the jobs that start and the reservations that are made in one round of R-LIST under
-    the reading KEPT."""
+    """Collects the jobs that start and the reservations that are made in one decision of R-LIST
+    under the reading KEPT, under which no reservation is cancelled."""
 
     free_profile: FreeProfile | WindowedProfile
     starts: list[Queued]
     promises: list[Reservation]
 
     def give(self, waiting: Queued, earlier: Reservation | None = None) -> None:
-        """Give a job the earliest possible reservation, or start it if that begins now. If its
-        `earlier` reservation has the same start, that one is kept."""
+        """Give a job the earliest possible reservation or, if that begins now, start it. If its
+        `earlier` reservation has the same start, the job keeps that object, so that it is not
+        logged again."""
         step, _ = self.free_profile.earliest(waiting.processors, waiting.held)
         start = self.free_profile.times[step]
         if step == 0:
@@ -235,8 +241,8 @@ def _kept(view: BatchView, most: int | None) -> Decision:
 
 
 def until_misfit(queue: Iterable[Queued], free: int) -> list[Queued]:
-    """Return the first jobs of `queue`, up to the first that does not fit, for a start now (no
-    backfilling)."""
+    """Return the first jobs of `queue` that fit together on `free` processors, for a start now:
+    those before the first job that does not fit (no backfilling)."""
     starts = []
     for waiting in queue:
         if waiting.processors > free:
@@ -247,8 +253,8 @@ def until_misfit(queue: Iterable[Queued], free: int) -> list[Queued]:
 
 
 def _begun(view: BatchView, queue: Sequence[Queued], skips: bool) -> list[Queued]:
-    """Return the jobs that start now, in the order of `queue`; without `skips`, only those before
-    the first that does not fit."""
+    """Return the jobs that fit and start now, in the order of `queue`. With `skips` jobs that do
+    not fit are passed over; without it only the jobs before the first of these start."""
     if view.maintenance is not None:
         return fitting(view, queue, skips)
     return greedy(queue, view.free) if skips else until_misfit(queue, view.free)
@@ -265,8 +271,8 @@ class InOrder:
 
 @frozen
 class Shelves:
-    """Starts jobs shelf by shelf: a shelf opens once the one before has ended, that is, when
-    nothing runs any more.
+    """Starts jobs shelf by shelf: a shelf is a set of jobs that start together, and the next opens
+    once nothing runs any more (R-SHELF and R-SHELFFILL of rigid21).
 
     With estimates, a shelf whose attempts all end early ends early too.
     """

@@ -65,13 +65,15 @@ BATCH: dict[AllotmentRule, Callable[[float], BatchAllocation]] = {
 
 
 def is_strategy(name: str) -> bool:
-    """Whether `name` is a strategy of the papers or of the field."""
+    """Return whether `name` is the name of a strategy of the papers or of the field, such as
+    R-LIST-1, EASY or R-SHELF-B."""
     return name in SHELVES or name in FIELD or LIST.fullmatch(name) is not None
 
 
 def strategy_named(name: str, reading: Reading) -> Strategy:
-    """Return the strategy called `name`. Raises ValueError, which lists the names, for any
-    other."""
+    """Return the strategy called `name`, such as R-LIST-1, EASY or R-SHELF-B. `reading` says how
+    reservations of an R-LIST are understood. Raises ValueError, which lists the names, for any
+    other name."""
     found = LIST.fullmatch(name)
     if found:
         return RList(None if found[1] == "Q" else int(found[1]), reading)
@@ -84,14 +86,16 @@ def strategy_named(name: str, reading: Reading) -> Strategy:
 
 
 def default_order(strategy: str) -> str:
-    """Return the name of the order in which a queue is sorted under this strategy where no order is
-    given."""
+    """Return the name of the order in which a queue is sorted under this strategy where none is
+    given: FCFS for the field's strategies (FCFS, EASY, conservative, greedy), LPT for the
+    papers'."""
     return "FCFS" if strategy in FIELD else "LPT"
 
 
 def order_named(name: str, first: float = 0.0) -> Order | TimedOrder:
-    """Return the order called `name`; `first` is the time at which the first job is submitted.
-    Raises ValueError, which lists the names, for any other."""
+    """Return the order called `name`. `first` is the time at which the first job is submitted, from
+    which the orders F1 to F4 count. Raises ValueError, which lists the names, for any other
+    name."""
     if name in LEARNT:
         return ByScore(*LEARNT[name], first)
     if name in ORDERS:
@@ -103,8 +107,9 @@ def order_named(name: str, first: float = 0.0) -> Order | TimedOrder:
 def allocation_named(
     name: str, allotment: AllotmentRule, eps: float
 ) -> Allocation | BatchAllocation:
-    """Return moldable21's allocation rule called `name`. Raises ValueError, which lists the names,
-    for any other."""
+    """Return moldable21's allocation rule called `name`: LPA, MINTIME, MINAREA or BATCH. For BATCH,
+    `allotment` says how attempts are allotted, and `eps` is the rounding parameter of the two rules
+    that round times. Raises ValueError, which lists the names, for any other name."""
     rules: dict[str, Allocation | BatchAllocation] = {
         "LPA": LPA,
         "MINTIME": MINTIME,

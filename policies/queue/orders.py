@@ -17,54 +17,62 @@ from policies.interface.queue import BatchJob, Draw, Moment, Order, TimedOrder
 
 
 def longest_time(job: BatchJob, processors: int, time: float, platform: int, draw: Draw) -> float:
-    """LPT: the longest processing time first."""
+    """LPT: the longest processing time first. Return `time`, the job's expected time on its
+    processors, as its priority; the larger priority comes first."""
     return time
 
 
 def shortest_time(job: BatchJob, processors: int, time: float, platform: int, draw: Draw) -> float:
-    """SPT: the shortest processing time first."""
+    """SPT: the shortest processing time first. Return -`time`, of the job's expected time on its
+    processors, as its priority; the larger priority comes first."""
     return -time
 
 
 def highest_allocation(
     job: BatchJob, processors: int, time: float, platform: int, draw: Draw
 ) -> float:
-    """HPA, an order of the queue: return the number of the job's processors as its priority, so
-    that jobs with more processors come first."""
+    """HPA: the highest processor allocation first. Return `processors`, the job's number of them,
+    as its priority; the larger priority comes first."""
     return processors
 
 
 def lowest_allocation(
     job: BatchJob, processors: int, time: float, platform: int, draw: Draw
 ) -> float:
-    """LPA: the lowest processor allocation first."""
+    """LPA: the lowest processor allocation first. Return -`processors`, of the job's number of
+    them, as its priority; the larger priority comes first."""
     return -processors
 
 
 def largest_area(job: BatchJob, processors: int, time: float, platform: int, draw: Draw) -> float:
-    """LA: the largest area first."""
+    """LA: the largest area first. Return the area, `processors` x `time`, as the job's priority;
+    the larger priority comes first."""
     return processors * time
 
 
 def smallest_area(job: BatchJob, processors: int, time: float, platform: int, draw: Draw) -> float:
-    """SA: the smallest area first."""
+    """SA: the smallest area first. Return minus the area, `processors` x `time`, as the job's
+    priority; the larger priority comes first."""
     return -processors * time
 
 
 def random(job: BatchJob, processors: int, time: float, platform: int, draw: Draw) -> float:
-    """RANDOM: one draw per job and run, kept through all its failures."""
+    """RANDOM: one draw per job and run, kept through all its failures. Return what `draw` returns
+    for the job, uniform in [0, 1), as its priority; the larger priority comes first."""
     return draw(job)
 
 
 def large_first(job: BatchJob, processors: int, time: float, platform: int, draw: Draw) -> float:
-    """LJF: jobs of at least (P+1)/2 processors by decreasing allocation, then the small ones in
-    any order, here by index (rigid21, section 4.2.1)."""
+    """LJF: jobs of at least (P+1)/2 processors by decreasing allocation, then the small ones in any
+    order, here by index (rigid21, section 4.2.1). Return `processors` as a large job's priority, 0
+    as a small one's; P = `platform`, and the larger priority comes first."""
     return processors if 2 * processors >= platform + 1 else 0
 
 
 def first_come(job: BatchJob, processors: int, time: float, platform: int, draw: Draw) -> float:
-    """FCFS: the earliest submission first, what EASY is usually combined with (rigid21,
-    section 2.4)."""
+    """FCFS: the earliest submission first, what EASY is usually combined with (rigid21, section
+    2.4). Return minus the time of submission as the job's priority; the larger priority comes
+    first."""
     return -job.submitted
 
 
@@ -81,7 +89,8 @@ PAPER_ORDERS: dict[str, Order] = {
 
 
 def urgent_first(job: BatchJob, processors: int, time: float, platform: int, draw: Draw) -> float:
-    """PRIORITY: the job of the highest priority first."""
+    """PRIORITY: the job of the highest priority first. Return the priority that the site or the
+    user gave the job; the larger one comes first."""
     return job.priority
 
 
@@ -119,13 +128,15 @@ class ByWait:
 
 def wfp3(wait: float, time: float, processors: int) -> float:
     """WFP3: large jobs and long waits first, by the smallest -(w/r)^3 n, with the wait w, the
-    estimated time r and n processors."""
+    estimated time r and n processors. Return (w/r)^3 n as the priority; the larger priority comes
+    first."""
     return (wait / time) ** 3 * processors
 
 
 def unicep(wait: float, time: float, processors: int) -> float:
     """UNICEP: small jobs and long waits first, by the smallest -w/(r log2 n), with the wait w, the
-    estimated time r and n processors, at least 2."""
+    estimated time r and n processors, at least 2. Return w/(r log2 n) as the priority; the larger
+    priority comes first."""
     return wait / (time * log2(max(processors, 2)))
 
 
@@ -208,16 +219,16 @@ class _Account:
 
 @define(eq=False)
 class Usage:
-    """Tracks each user's decayed processor-time: it halves in `half_life` and grows by what
-    runs."""
+    """Tracks each user's decayed processor-time: what has been used counts half as much after every
+    `half_life`, and processors in use add to it."""
 
     half_life: float
     _accounts: dict[str, _Account] = field(factory=dict)
 
     def of(self, user: str, now: float) -> float:
-        """Return the user's processor-time until `now`, each use counting half as much after every
-        half-life: busy / d + (used - busy / d) e^(-d t) after a time t, with d = ln 2 over the
-        half-life."""
+        """Return the user's decayed processor-time at `now`; 0 for a user who has had none. From an
+        amount u, with b processors in use since then, it is b / d + (u - b / d) e^(-d t) after a
+        time t, with d = ln 2 over the half-life."""
         account = self._accounts.get(user)
         if account is None:
             return 0.0
@@ -227,8 +238,8 @@ class Usage:
         return limit + (account.used - limit) * exp(-decay * (now - account.since))
 
     def change(self, user: str, processors: int, now: float) -> None:
-        """Change the number of the user's processors in use by `processors`, which is negative for
-        a release."""
+        """Change the number of processors that the user has in use, from `now` on, by `processors`,
+        which is negative for a release."""
         used = self.of(user, now)
         account = self._accounts.setdefault(user, _Account())
         account.used, account.since, account.busy = used, now, account.busy + processors

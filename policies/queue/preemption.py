@@ -16,7 +16,7 @@ class Preemptive:
     cannot start for lack of processors.
 
     Runs of jobs that the order puts behind the first job are cancelled, the last in the order
-    first, and only if the strategy then starts the first job.
+    first, as many as it takes, and only if the strategy then starts the first job.
 
     Only jobs protected by images (checkpoints on shared storage) are preempted, so that their next
     run continues from the last image. A job never preempts one that the order puts ahead of it: the
@@ -38,8 +38,10 @@ class Preemptive:
         return any(waiting is first for waiting in self.strategy(view).starts)
 
     def _victims(self, view: BatchView, first: Queued) -> list[Run]:
-        """Return the fewest runs, the last in the order first, that free enough processors for
-        `first`; empty if no set of runs does."""
+        """Return the runs to cancel so that enough processors are free for `first`: runs of jobs
+        behind it in the order that are protected by images, the last in the order first, until
+        there are enough. Return an empty list if even all of them are too few. A run none of whose
+        processors is UP is passed over."""
         behind = [
             (run[3].key, run)
             for run in view.running

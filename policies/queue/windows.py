@@ -27,9 +27,9 @@ Chosen = tuple[NDArray[np.int64], Sequence[int]]
 
 @define(eq=False)
 class WindowedProfile:
-    """The free workers of each group over time, where windows of maintenance are ahead: counts[g,
-    i] are free over [times[i], times[i+1]). Windows are not counted as used: `_chosen` looks at
-    them."""
+    """The free workers over time where windows of maintenance are ahead, by group of workers with
+    the same windows: counts[g, i] workers of group g are free over [times[i], times[i+1]). Windows
+    are not counted as used: `_chosen` looks at them."""
 
     times: list[float]
     counts: NDArray[np.int64]
@@ -44,8 +44,9 @@ class WindowedProfile:
 
     @classmethod
     def of(cls, view: BatchView, promises: Iterable[Reservation] = ()) -> WindowedProfile:
-        """Build the profile of this instant; `promises` (reservations) take their workers from
-        it."""
+        """Build the profile of this instant: workers become free as `view` expects runs to end and
+        workers to come back. Each of `promises` (reservations) takes its job's workers from its
+        start on."""
         now, maintenance = view.now, view.maintenance
         assert maintenance is not None
         group_of = maintenance.group_of
@@ -76,19 +77,22 @@ class WindowedProfile:
 
     def fits(self, step: int, processors: int, held: float) -> bool:
         """Return whether a job that needs `processors` workers for a duration `held` can start at
-        times[step]."""
+        times[step]: enough are free all the time, in groups that no window takes DOWN meanwhile."""
         return self._chosen(step, processors, held) is not None
 
     def earliest(self, processors: int, held: float, since: float | None = None) -> tuple[int, int]:
-        """Return the first step, beginning at `since` or later, at which a job that needs
-        `processors` workers for a duration `held` can start; and `processors`."""
+        """Return the first step, beginning at `since` or later (None: of all), at which a job that
+        needs `processors` workers for a duration `held` can start; the last step if there is none.
+        Return `processors` as the second value, in place of the room beside the job that other
+        profiles return."""
         first = 0 if since is None else bisect_left(self.times, since)
         steps = range(first, len(self.times))
         found = (step for step in steps if self.fits(step, processors, held))
         return next(found, len(self.times) - 1), processors
 
     def take(self, step: int, processors: int, held: float) -> None:
-        """Reserve `processors` for a duration `held` from times[step] on."""
+        """Reserve `processors` workers for a duration `held` from times[step] on, those that the
+        job would get; nothing is reserved if it cannot start then."""
         chosen, workers = self._chosen(step, processors, held) or self._nobody()
         end = self._break(self.times[step] + held, step)
         self.counts[:, step:end] -= chosen[:, None]
@@ -99,8 +103,9 @@ class WindowedProfile:
         return np.zeros(len(self.counts), dtype=np.int64), ()
 
     def _chosen(self, step: int, processors: int, held: float) -> Chosen | None:
-        """Return how many workers of each group a job gets that starts at times[step], and which
-        workers they are if that is now. Return None if too few are free until its end.
+        """Return how many workers of each group a job gets that starts at times[step] and takes a
+        duration `held`, and the workers themselves if that is now. Return None if too few are free
+        until its end in groups that no window takes DOWN meanwhile.
 
         Which workers it will get at a later time is not known: those of the first groups are
         counted.
@@ -136,8 +141,9 @@ class WindowedProfile:
 
 
 def _changes(view: BatchView, maintenance: Maintenance) -> Iterator[Change]:
-    """Yield (time, group, number of workers that become free) for the ends of runs and the returns
-    of absent workers, and with the number 0 for the ends of windows, at which jobs may start."""
+    """Yield (time, group, number of its workers that become free then), in no order, for the
+    expected ends of runs and the returns of absent workers. The ends of windows are yielded with
+    the number 0, because jobs may start then."""
     now, group_of = view.now, maintenance.group_of
     for end, _, _, waiting, intervals, _ in view.running:
         for first, last in intervals:
@@ -149,8 +155,9 @@ def _changes(view: BatchView, maintenance: Maintenance) -> Iterator[Change]:
 
 
 def fitting(view: BatchView, queue: Iterable[Queued], skips: bool = True) -> list[Queued]:
-    """Return the jobs that start now around windows, in the order of `queue`; without `skips`,
-    only those before the first that does not fit."""
+    """Return the jobs that start now, in the order of `queue`: those for which enough workers are
+    free until their end, windows of maintenance included. With `skips` jobs that do not fit are
+    passed over; without it only the jobs before the first of these start."""
     profile, starts = WindowedProfile.of(view), list[Queued]()
     for waiting in queue:
         if profile.fits(0, waiting.processors, waiting.held):
@@ -162,8 +169,9 @@ def fitting(view: BatchView, queue: Iterable[Queued], skips: bool = True) -> lis
 
 
 def planned(view: BatchView, most: int | None, counted: bool) -> Decision:
-    """Return the decision with `most` reservations around windows, or with one for each job (None),
-    none of which is logged. With `counted` a job that starts at once uses one of them."""
+    """Return the decision around windows of maintenance with `most` reservations, which are logged,
+    or with one for each job of the queue (None), none of which is logged. With `counted` a job that
+    starts at once uses one of them."""
     profile, starts, promises = WindowedProfile.of(view), list[Queued](), list[Reservation]()
     made, queue = 0, view.queue
     for waiting in queue:

@@ -23,8 +23,8 @@ from policies.maths.tolerance import SAME
 
 @define(eq=False)
 class CheckedCopies:
-    """Calls a policy of copies and checks that its answer can be carried out; of a user's policy
-    the types are checked too."""
+    """Calls a policy of copies and checks that its answer can be carried out: jobs that are there,
+    numbers of copies, and loads of workers. Of a user's policy the types are checked too."""
 
     policy: RedundancyPolicy
     multitasking: bool
@@ -123,8 +123,9 @@ CAPACITY = 64
 
 @define(eq=False)
 class ActiveTable:
-    """The active jobs as a table of arrival, size and remaining work, with one column for each job.
-    A column's number identifies its job until a job in a lower column leaves."""
+    """The active jobs as a table with a column for each job, the oldest first, and the rows
+    arrival, size and remaining work. A column's number identifies its job until a job in a lower
+    column leaves."""
 
     exact: bool = False
     jobs: list[BatchJob] = field(init=False, factory=list)
@@ -136,8 +137,8 @@ class ActiveTable:
         self.buffer = np.zeros((3, CAPACITY), dtype=object if self.exact else float)
 
     def view(self, workers: int) -> ActiveJobs:
-        """Return the table as the view that a policy of copies gets, with this number of workers.
-        Its arrays are the table's own, not copies."""
+        """Return the table as the view that a policy of copies gets, on a platform of `workers`
+        workers. Its arrays are the table's own, not copies: they change with it."""
         active = self.buffer[:, : len(self.jobs)]
         return ActiveJobs(workers, active[ARRIVAL], active[SIZE], active[REMAINING])
 
@@ -154,11 +155,12 @@ class ActiveTable:
         self.names.append(job.name)
 
     def update(self, columns: Counts, remaining: Numbers) -> None:
-        """Set the remaining work of the jobs in `columns`."""
+        """Set the remaining work of the jobs in `columns` to `remaining`, in the same order."""
         self.buffer[REMAINING, columns] = remaining
 
     def remove(self, column: int) -> BatchJob:
-        """Remove the job in `column`, which is over, and return it; newer jobs move up."""
+        """Remove the job in `column`, which is over, and return it; newer jobs move up by a
+        column."""
         job = self.jobs.pop(column)
         del self.names[column]
         count = len(self.jobs)

@@ -29,15 +29,15 @@ class FirstCopyEnded:
 
 @cache
 def _rules(copies: int, cloning: bool) -> Rules:
-    """Return the protection rules of vectorised jobs. They are cached: there may be a million jobs,
-    all alike."""
+    """Return the protection rules of vectorised jobs: at most `copies` copies at once, with or
+    without cloning. They are cached: there may be a million jobs, all alike."""
     return Rules(copies=copies, cloning=cloning)
 
 
 @define(eq=False)
 class VectorisedJob(Job):
-    """A job whose copies `VectorisedCopies` keeps in arrays. Its actor only submits the job and
-    completes it."""
+    """A job whose copies the decider `VectorisedCopies` keeps in arrays: its actor only submits the
+    job and completes it, and is not told of its copies."""
 
     transitions: ClassVar[Mapping[Life, frozenset[Life]]] = {
         Life.PLANNED: frozenset({Life.WAITING}),
@@ -67,8 +67,9 @@ class VectorisedJob(Job):
 
 @define(eq=False)
 class PreemptibleJob(JobOfRuns):
-    """A job each of whose copies has one worker and one run. It keeps the state of a cancelled run,
-    from which a later run can begin, as redundancy17 assumes."""
+    """A job each of whose copies has one worker and one run. It keeps the states of cancelled runs,
+    from which later runs can begin, as redundancy17 assumes; with cloning it keeps the furthest
+    only."""
 
     kept: list[State] = field(init=False, factory=list)
     """States of cancelled runs, the furthest first; with cloning, only that one."""
@@ -77,13 +78,15 @@ class PreemptibleJob(JobOfRuns):
     was none."""
 
     def furthest(self) -> State | None:
-        """Return the state with the most work done, be it that of a run under way or a kept one."""
+        """Return the state with the largest fraction of work done, be it that of a run under way or
+        a kept one; of equal ones that of the run with the lower number. None if there is no
+        state."""
         return _furthest(super().furthest(), *self.kept[:1])
 
     def plan(self, copy: Copy[Run]) -> Plan:
         """Return the plan of a copy's first run. With cloning the run begins from the job's
-        furthest state, otherwise from the furthest kept state, which no other copy then gets. A
-        checkpoint that is further goes before both."""
+        furthest state, otherwise from the furthest kept state, which no other copy then gets. If a
+        saved checkpoint is further than that state, the run begins from it instead."""
         protection = self.protection
         begins = self.furthest() if protection.rules.cloning else self._next_kept()
         return begun(protection.plan(copy), protection.saved, begins)
@@ -96,8 +99,8 @@ class PreemptibleJob(JobOfRuns):
         self._report_state(cause)
 
     def _report_state(self, cause: int) -> None:
-        """Send the scheduler the work done in the furthest state that is kept or saved, if this has
-        changed since the last report."""
+        """Send the scheduler the work done in the furthest state that is kept or saved (None if
+        there is no such state), if this has changed since the last report."""
         state = _furthest(*self.kept[:1], self.protection.saved)
         done = None if state is None else state.of(self.described.profile.time(1))
         if done != self.reported:
@@ -130,7 +133,7 @@ class PreemptibleJob(JobOfRuns):
 
 
 def _furthest(*states: State | None) -> State | None:
-    """Return the state with the most work done, where None stands for no state; of equal ones, that
-    of the run with the lowest number."""
+    """Return the state with the largest fraction of work done; of equal ones, that of the run with
+    the lowest number. None stands for no state, and is returned if there is none."""
     known = [state for state in states if state is not None]
     return furthest(sorted(known, key=lambda state: state.run))

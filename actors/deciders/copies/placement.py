@@ -17,7 +17,8 @@ from policies.maths.tolerance import ROUNDING
 
 
 class PlacementRule(enum.Enum):
-    """Says on which workers copies are placed at a decision epoch."""
+    """Says on which workers copies are placed at a decision epoch, an instant at which all copies
+    are placed afresh."""
 
     UNIFORM = "uniform"
     """Uniformly at random: a fresh permutation of the workers, one for each M copies, so that the
@@ -28,7 +29,8 @@ class PlacementRule(enum.Enum):
 
 @define(eq=False)
 class Placer:
-    """Assigns workers to all copies at each decision epoch, by a placement rule."""
+    """Chooses the worker of each copy at a decision epoch (an instant at which all copies are
+    placed afresh), by the placement rule `rule`."""
 
     workers: Counts
     """Workers that may be given copies, all of them or those that are UP, ascending."""
@@ -38,7 +40,9 @@ class Placer:
     """Maps a job to its worker, while a policy lets jobs stay."""
 
     def place(self, allocation: CopyAllocation, names: Sequence[str]) -> Counts:
-        """Return the worker of each copy, job after job in the allocation's order."""
+        """Return an array with the worker of each copy, job after job in the allocation's order.
+        `names` has the names of the jobs that the allocation serves. If it lets jobs stay, each has
+        one copy, which keeps its worker."""
         if allocation.stay:
             return self._stay(names)
         self.held.clear()
@@ -53,11 +57,12 @@ class Placer:
         return self._layers(allocation.copies, copies)
 
     def _layers(self, counts: Counts, copies: int) -> Counts:
-        """Return workers for `copies` copies, more than there are workers, M: a fresh random
-        permutation for each layer of M copies.
+        """Return an array with the workers of `copies` copies, more than there are workers, M, by a
+        fresh random permutation of the workers for each layer of M copies. `counts` is each job's
+        number of copies.
 
-        One permutation serves all layers where a job's copies reach from one layer into the next,
-        because two permutations could put two of these copies on one worker.
+        If the copies of any job reach from one layer into the next, one permutation serves all
+        layers, because two could put two of these copies on one worker.
         """
         many = len(self.workers)
         layers = -(-copies // many)
@@ -77,8 +82,8 @@ class Placer:
         return np.fromiter(self.held.values(), dtype=np.intp, count=len(names))
 
     def order(self) -> list[int]:
-        """Return all workers in the order in which they are assigned one by one: ascending, or in a
-        fresh random order."""
+        """Return all workers that can be given copies, in the order in which they are assigned one
+        by one: ascending under the rule LOWEST, else in a fresh random order."""
         if self.rule is PlacementRule.LOWEST:
             return [int(worker) for worker in self.workers]
         return [int(worker) for worker in self.rng.permutation(self.workers)]
@@ -86,7 +91,8 @@ class Placer:
 
 @define(eq=False)
 class Placed:
-    """All copies that run between two decision epochs, with their jobs and workers."""
+    """All copies that run between two decision epochs, the instants at which all copies are placed
+    afresh, with their jobs and workers."""
 
     allocation: CopyAllocation
     names: Sequence[str]
@@ -110,13 +116,13 @@ class Placed:
         return self.allocation.sharing is Sharing.ROTATION
 
     def pairs(self) -> Iterator[tuple[str, int]]:
-        """Return (name, number of copies) of each job that is served."""
+        """Yield (name, number of copies) for each job that is served."""
         return zip(self.names, self.allocation.copies.tolist(), strict=True)
 
     def left(self, lefts: Numbers, exact: bool) -> Numbers:
-        """Return the work that each job's furthest copy still has to do. `lefts` is that of each
-        copy, job after job. It is 0 for jobs that have ended, and for remainders within
-        rounding."""
+        """Return an array with the work that each served job's furthest copy still has to do.
+        `lefts` has that of each copy, job after job. Jobs that have ended have 0 and so, unless
+        `exact`, have those with no more than 1e-12 of their size left."""
         left: Numbers = np.minimum.reduceat(lefts, self.first)
         rounding = self.sizes * (0 if exact else ROUNDING)
         left[self.running.ended | (left <= rounding)] = 0
@@ -134,8 +140,9 @@ Settlement = tuple[tuple[str, ...], Ints, Ints, Floats, Sources]
 
 @define(eq=False)
 class RunLog:
-    """Numbers the runs of each job and remembers which run is furthest, for the events that start
-    and end all copies. Both are computed only if a sink of the log wants these events."""
+    """Numbers the runs of each job, a run being a copy between two decision epochs, and remembers
+    which run is furthest, for the events that start and end all copies. Both are computed only if a
+    sink of the log wants these events. `workers` is the number of workers."""
 
     workers: int
     next_run: dict[str, int] = field(init=False, factory=dict)
@@ -144,7 +151,8 @@ class RunLog:
 
     def placement(self, placed: Placed, now: float, states: OwnStates) -> Placement:
         """Return the fields of the event CopiesPlaced, which starts all copies at `now`. With
-        cloning copies begin from their job's furthest state, else each from its own in `states`."""
+        cloning each copy begins from the state of its job's furthest run, else from its own in
+        `states`."""
         allocation = placed.allocation
         begun = _floats((_sizes(placed) - placed.running.lefts(now)).tolist())
         runs = self._furthest_of(placed) if allocation.cloning else states.sources(placed)
@@ -162,16 +170,17 @@ class RunLog:
         )
 
     def note(self, placed: Placed, lefts: Numbers) -> None:
-        """Record each job's furthest run as all copies end; `lefts` is the work that each copy has
-        left. Of copies that are equally far the first counts."""
+        """Record each job's furthest run, and store it in `placed.best`, as all copies end. `lefts`
+        is the work that each copy has left, job after job. Of copies that are equally far the first
+        counts."""
         rows = zip(self.runs(placed), placed.first.tolist(), _furthest(placed, lefts), strict=True)
         placed.best = tuple(run + best - first for run, first, best in rows)
         self.furthest.update(zip(placed.names, placed.best, strict=True))
 
     def settlement(self, placed: Placed, lefts: Numbers, left: Numbers) -> Settlement:
-        """Return the fields of the event CopiesSettled, which ends all copies; the furthest copy of
-        a job without work left completes it. `lefts` is the work that each copy has left, `left`
-        that of each job."""
+        """Return the fields of the event CopiesSettled, which ends all copies. `lefts` is the work
+        that each copy has left, `left` that of each job; the furthest copy of a job that has none
+        left completes it. Call `note` before."""
         done = (_sizes(placed) - lefts).tolist()
         completed = list[int | None]()
         for job, (lacks, first) in enumerate(
@@ -190,7 +199,8 @@ class RunLog:
         self.furthest.pop(name, None)
 
     def runs(self, placed: Placed) -> Ints:
-        """Return the run number of each job's first copy, and count the runs at the first call."""
+        """Return the run number of each served job's first copy. The first call for these copies
+        gives numbers to all of them; later calls return the same."""
         if placed.runs is None:
             placed.runs = tuple(self._number(name, count) for name, count in placed.pairs())
         return placed.runs
@@ -205,12 +215,13 @@ class RunLog:
 
 
 def _sizes(placed: Placed) -> Numbers:
-    """Return, for each copy, the size p_j of its job."""
+    """Return an array with the size p_j of each copy's job, job after job."""
     return placed.sizes.repeat(placed.allocation.copies)
 
 
 def _floats(values: list[float]) -> Floats:
-    """Convert the values to floats, which removes the fractions of exact runs."""
+    """Return the values as floats: in exact computations they are fractions, which a log cannot
+    hold."""
     return tuple(map(float, values))
 
 
@@ -228,7 +239,8 @@ done."""
 
 @define(eq=False)
 class OwnStates:
-    """Keeps, for each job, the states that its copies have reached, the furthest first.
+    """Keeps, for each job, the states that its copies have reached, the furthest first, for
+    policies without cloning.
 
     A job's r copies continue from its r furthest states; a copy for which there is none starts from
     scratch. States that no copy runs are kept, because copies may run them again after a later
@@ -238,7 +250,9 @@ class OwnStates:
     states: dict[str, list[Reached]] = field(init=False, factory=dict)
 
     def starts(self, names: Sequence[str], sizes: Numbers, copies: Counts) -> Numbers:
-        """Return the work that each copy has left as it starts, job after job."""
+        """Return an array with the work that each copy has left as it starts, job after job: that
+        of the job's states, the furthest first, then the job's whole size. The lists are parallel:
+        names, sizes and numbers of copies of the served jobs."""
         left: list[float] = []
         for name, size, count in zip(names, sizes.tolist(), copies.tolist(), strict=True):
             known = self.states.setdefault(name, [])
@@ -252,8 +266,9 @@ class OwnStates:
         return [run for name, count in placed.pairs() for _, run in self.states[name][:count]]
 
     def keep(self, placed: Placed, left: Numbers, runs: Sequence[int]) -> None:
-        """Store the states that the copies have reached, as they end. `left` is the work that each
-        copy has left; `runs` has the number of the run of each job's first copy."""
+        """Store the states that the copies have reached, as they end, in place of those with which
+        they began. `left` is the work that each copy has left, job after job; `runs` has the run
+        number of each job's first copy, whose other copies have the following numbers."""
         values, first = left.tolist(), 0
         for (name, count), run in zip(placed.pairs(), runs, strict=True):
             reached = zip(values[first : first + count], range(run, run + count), strict=True)

@@ -23,7 +23,8 @@ NEVER = math.inf
 
 
 def numbers(count: int, value: int, exact: bool) -> Numbers:
-    """Return an array of `count` times `value`, as rational numbers if `exact`."""
+    """Return an array of `count` items, all `value`: floats or, if `exact`, rational numbers
+    (Fraction)."""
     if exact:
         return np.full(count, Fraction(value), dtype=object)
     return np.full(count, float(value))
@@ -31,8 +32,8 @@ def numbers(count: int, value: int, exact: bool) -> Numbers:
 
 @define(eq=False)
 class WorkAccount:
-    """Accounts for the service (work done, speed x time) that each worker has delivered since the
-    last decision epoch: the amount until `since`, and the rate from then on."""
+    """Accounts for the service (speed x time, in work units) that each worker has delivered since
+    the last decision epoch, at which all copies were placed afresh. All arrays are by worker."""
 
     workers: int
     exact: bool = False
@@ -54,14 +55,14 @@ class WorkAccount:
         self.moving = np.ones(self.workers, dtype=bool)
 
     def at(self, now: float) -> Numbers:
-        """Return the service that each worker has delivered since the decision epoch, in work
-        units."""
+        """Return the service that each worker has delivered from the last decision epoch until
+        `now`, in work units."""
         served: Numbers = self.delivered + self.rate * (now - self.since)
         return served
 
     def total(self, now: float) -> float:
-        """Return the service that all workers together have delivered since the decision epoch, in
-        work units."""
+        """Return the service that all workers together have delivered from the last decision epoch
+        until `now`, in work units."""
         total: float = self.at(now).sum()
         return total
 
@@ -76,22 +77,22 @@ class WorkAccount:
         self.since[:] = now
 
     def settle(self, worker: int, now: float) -> None:
-        """Bring one worker's account up to `now`."""
+        """Bring one worker's account up to `now`: what it has delivered until then is added up."""
         elapsed = now - self.since.item(worker)
         # `item` gives Python's numbers, with which single operations are faster than with numpy's.
         self.delivered[worker] = self.delivered.item(worker) + self.rate.item(worker) * elapsed
         self.since[worker] = now
 
     def change(self, worker: int, now: float, rate: float) -> None:
-        """Change the worker's rate from `now` on."""
+        """Set the worker's rate, in work units per time unit, to `rate` from `now` on."""
         self.settle(worker, now)
         self.rate[worker] = rate
         self.moving[worker] = rate > 0
 
     def end(self, worker: int, need: float) -> float:
-        """Return the time at which the worker's service will reach `need`, counted from the
-        decision epoch, at its present rate; NEVER if it will not. The worker has not yet delivered
-        that much."""
+        """Return the time at which this worker's service since the decision epoch will reach `need`
+        at its present rate; NEVER if it will not. The caller guarantees that the worker had not
+        delivered that much when its rate last changed."""
         rate = self.rate.item(worker)
         if need == NEVER:
             return NEVER
@@ -102,8 +103,9 @@ class WorkAccount:
         return since + left / rate if rate else NEVER
 
     def ends(self, needs: Numbers) -> Numbers:
-        """Return, for each worker, the time at which its service will reach its entry of `needs` at
-        its present rate. Valid just after `restart` only."""
+        """Return, by worker, the time at which its service will reach its entry of `needs` at its
+        present rate; NEVER for a worker of rate 0. Valid just after `restart` only, while nothing
+        has been delivered."""
         # Only moving workers are divided by their rate: the others keep NEVER.
         ends = self.never.copy()
         np.divide(needs, self.rate, out=ends, where=self.moving)
@@ -112,8 +114,9 @@ class WorkAccount:
 
 @define(eq=False)
 class RunningPlacement:
-    """Progress of the copies of one placement, which lasts from one decision epoch to the next.
-    Jobs are numbered in the order of the policy's allocation."""
+    """Progress of the copies of one placement, which lasts from one decision epoch (an instant at
+    which all copies are placed afresh) to the next. Jobs are numbered in the order of the policy's
+    allocation. `factor` is work done per unit of service."""
 
     left: Numbers
     """Work that is left at the decision epoch, by job, or by copy."""
@@ -132,21 +135,22 @@ class RunningPlacement:
         return end
 
     def change(self, worker: int, now: float) -> None:
-        """Compute anew when copies end, as this worker's speed has changed at `now`."""
+        """Compute anew when copies end, as the speed of this worker has changed at `now`; its
+        account has the new speed already."""
 
     @abstractmethod
     def mark_ended(self, due_by: float) -> None:
-        """Set `ended` for each job that has a copy whose end is at `due_by` or earlier."""
+        """Set `ended` for each job that has a copy which ends at the time `due_by` or earlier."""
 
     @abstractmethod
     def lefts(self, now: float) -> Numbers:
-        """Return the work that each copy has left at `now`, job after job."""
+        """Return an array with the work that each copy has left at `now`, job after job."""
 
 
 @define(eq=False)
 class RunningCopies(RunningPlacement):
-    """Copies that have a worker, or a share of one, each. A copy progresses by its own worker's
-    service, and a job ends with its first copy."""
+    """Copies that have a worker, or a share of one, each. A copy progresses by the service of its
+    own worker, and a job ends with the first of its copies."""
 
     service: WorkAccount
     workers: Counts
@@ -222,8 +226,9 @@ class Rotation(RunningPlacement):
 
 @define(eq=False)
 class RunningMean(RunningPlacement):
-    """Jobs that progress by their mean service: x g(r, t) for a job with r copies, in the time t
-    since the decision epoch (redundancy17, eq. 5). The mean does not depend on any one worker."""
+    """Jobs that progress by their mean service: `factor` x g(r, t) for a job with r copies, in the
+    time t since the decision epoch at which they were placed (redundancy17, eq. 5). The mean does
+    not depend on any one worker."""
 
     gain: Gain
     copies: Counts
@@ -241,8 +246,8 @@ class RunningMean(RunningPlacement):
         self.ended |= self.ends <= due_by
 
     def lefts(self, now: float) -> Numbers:
-        """Return the work that each copy has left at `now`; all copies of a job count as equally
-        far."""
+        """Return an array with the work that each copy has left at `now`, job after job; all copies
+        of a job count as equally far."""
         elapsed = now - self.since
         work = [self.gain.work(copies, elapsed) for copies in self.copies.tolist()]
         left = self.left - self.factor * np.array(work, dtype=self.left.dtype)

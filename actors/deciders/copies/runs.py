@@ -33,8 +33,8 @@ class Pair(NamedTuple):
 
 @define(eq=False)
 class CopyRuns(Decider):
-    """Decider that calls a policy of copies at each arrival, departure and loss, and when workers
-    come UP or leave that state. Each copy that it starts is a run with one worker.
+    """Decider that calls a policy of copies at each arrival, departure and loss of a copy, and when
+    workers come UP or leave that state. Each copy that it starts is a run with one worker.
 
     Jobs are `PreemptibleJob`. A worker holds one run, so a policy that multitasks is refused.
     """
@@ -143,8 +143,8 @@ class CopyRuns(Decider):
                 self.scheduler.cancel_copy(copy, cause)
 
     def _chosen(self) -> list[Pair]:
-        """Call the policy and return all copies that it wants, each with the worker that is chosen
-        for it."""
+        """Call the policy and return all copies that it wants, job after job, each with the worker
+        that the placement chooses for it. There has to be an active job and a worker that is UP."""
         table, best = self.table, self._best()
         sizes = [(job.index, job.profile.time(1)) for job in table.jobs]
         lefts = [remaining(size, best.get(index, 0)) for index, size in sizes]
@@ -160,8 +160,8 @@ class CopyRuns(Decider):
         return list(map(Pair, owners, workers))
 
     def _best(self) -> dict[int, float]:
-        """Map the index of each job that has a state to the work done in its furthest state, be it
-        of a running copy or a kept one."""
+        """Return, by the index of each job that has a state, the work done in its furthest state,
+        be it that of a running copy or a kept one."""
         now = self.scheduler.now
         best = {index: done for index, done in self.states.items() if done is not None}
         for copy, progress in self.progress.items():
@@ -171,8 +171,9 @@ class CopyRuns(Decider):
         return best
 
     def _staying(self, jobs: Sequence[int], counts: Sequence[int]) -> list[int]:
-        """Return a worker for each copy, `counts` of them for each of `jobs`: first the workers of
-        the job's furthest running copies, then others that no job keeps."""
+        """Return a worker for each copy, job after job, `counts` of them for each of `jobs`
+        (indices): first the workers of the job's furthest running copies, then others in the
+        placement's order that no served job keeps."""
         own = [self._own(job)[:count] for job, count in zip(jobs, counts, strict=True)]
         taken = {worker for workers in own for worker in workers}
         rest = iter([worker for worker in self.placer.order() if worker not in taken])
@@ -184,8 +185,9 @@ class CopyRuns(Decider):
         ]
 
     def _own(self, job: int) -> list[int]:
-        """Return the UP workers of the job's running copies, that of the furthest copy first, and
-        last those of copies that wait for their workers and have no run."""
+        """Return the workers that are UP on which copies of this job run, that of the furthest copy
+        first. Last come the workers of copies that have no run because they wait for their
+        workers."""
         now = self.scheduler.now
         own = [
             (1 if progress.stage is None else -progress.at(now), held.worker)
@@ -207,9 +209,10 @@ class CopyRuns(Decider):
         }
 
     def _goes_on(self, progress: RunProgress, best: float) -> bool:
-        """Return whether a copy that stays on its worker continues, instead of starting again as a
-        clone of its job's furthest copy. It does if it has done `best`, the furthest copy's work,
-        if it fetches a state at present, or if it waits for its worker."""
+        """Return whether a copy that stays on its worker continues its run, instead of starting
+        again as a clone of its job's furthest copy. It continues if there is no cloning, if it has
+        done `best`, the furthest copy's work, if it still starts up or fetches a state, or if it
+        waits for its worker."""
         if not self.cloning or progress.stage is None or progress.stage in FETCHING:
             return True
         return not remaining(best, progress.at(self.scheduler.now))

@@ -120,12 +120,14 @@ class VectorisedCopies(Decider):
                     self._aim(end, cause)
 
     def woken(self, cause: int) -> int | None:
-        """Return the cause if a copy ends now, else None."""
+        """Return `cause`, the number of the event for which the timer was set, if a copy ends now,
+        else None."""
         return cause if self.scheduler.due_by >= self.due else None
 
     def _aim(self, end: float, cause: int) -> None:
-        """Set the timer to `end`, the time at which the first copy ends. One timer suffices,
-        because at the end of any copy all copies are placed afresh."""
+        """Set the timer to `end`, the time at which the first copy ends; with NEVER there is no
+        timer. One suffices, because at the end of any copy all copies are placed afresh. `cause` is
+        the number of the event that determines the end."""
         if end == self.due:
             if self.timer is not None:
                 self.timer[4] = cause
@@ -193,8 +195,8 @@ class VectorisedCopies(Decider):
         self._aim(running.earliest(), cause)
 
     def _workers(self, allocation: CopyAllocation, names: list[str]) -> Counts:
-        """Return the worker of each copy, job after job. A rotating job, which uses all workers,
-        counts as being on worker 0."""
+        """Return an array with the worker of each copy, job after job. A job that rotates over all
+        workers counts as being on worker 0."""
         if allocation.sharing is Sharing.ROTATION:
             return np.zeros(len(names), dtype=np.intp)
         return self.placer.place(allocation, names)

@@ -25,8 +25,8 @@ FREE = Needs("")
 
 @define(eq=False)
 class RunningConfiguration:
-    """The configuration on which a job runs at present, as its policy sees it (satisfies
-    policies.interface.RunningView)."""
+    """The configuration (workers, with a number of tasks each) on which a job runs at present, as
+    its policy sees it (satisfies policies.interface.RunningView)."""
 
     window: Window = field(repr=False)
     configuration: Configuration
@@ -64,7 +64,8 @@ class RunningConfiguration:
 
 @define
 class Window:
-    """One job as its policy sees it (satisfies policies.interface.EnrolmentView)."""
+    """One job as its enrolment policy, which chooses the workers of iterative jobs, sees it at one
+    instant (satisfies policies.interface.EnrolmentView)."""
 
     name: str
     """Name of the job."""
@@ -103,8 +104,8 @@ def answer(policy: EnrolmentPolicy, view: EnrolmentView, rng: Generator) -> Conf
     """Call the policy and return its decision with plain ints; None if it decides to wait or to
     keep the running configuration.
 
-    Raises BadDecision, which names the policy, where it raises an error or answers with another
-    type.
+    Raises BadDecision, which names the policy, where it raises an error or answers with something
+    else than None or a Configuration.
     """
     chosen = decisions.answer(policy, view, rng)
     if chosen is None:
@@ -119,8 +120,8 @@ def answer(policy: EnrolmentPolicy, view: EnrolmentView, rng: Generator) -> Conf
 
 
 def check(policy: EnrolmentPolicy, chosen: Configuration, view: EnrolmentView) -> None:
-    """Check that `chosen` can be enrolled. Raises BadDecision, with the policy and its view, if it
-    cannot."""
+    """Raise BadDecision, with the policy and its view, unless `chosen` can be enrolled: it places
+    all tasks, on workers that are UP, sorted, each once and within its bound."""
     problem = _problem(chosen.members, view.enrolment, view.up)
     if problem:
         raise _refused(policy, chosen, problem, view)

@@ -35,8 +35,8 @@ diverge)."""
 
 @define(eq=False)
 class KnownJob:
-    """State of the enrolment decider for one iterative job: the configuration that runs, the one
-    that is to replace it, and why a new one is needed."""
+    """State of the enrolment decider for one iterative job: the configuration (workers and tasks)
+    that runs, the one that is to replace it, and why a new one is needed."""
 
     view: Window
     needed: Reason | None = Reason.START
@@ -67,14 +67,15 @@ class KnownJob:
     @property
     def taken(self) -> int:
         """Bit mask of the workers that the job runs on, and of those of `next`, on which it will
-        run."""
+        run: bit q stands for worker q."""
         given = [self.running.configuration] if self.running else []
         members = [q for it in (*given, self.next) if it is not None for q, _ in it.members]
         return sum(1 << q for q in set(members))
 
     def diverges(self) -> bool:
-        """Count one more switch of the configuration. Return whether so many switches in a row have
-        brought the iteration no nearer to its end that the policy counts as diverging."""
+        """Count one more change of the configuration. Return whether more than PATIENCE changes in
+        a row have brought the iteration no nearer to its end than it has been: the policy then
+        counts as diverging."""
         assert self.running is not None
         left = self.running.part_left
         # Only progress beyond the best configuration so far resets the count.
@@ -85,8 +86,8 @@ class KnownJob:
 
 @define(eq=False)
 class EnrolmentDecider(Decider):
-    """Decider that enrols workers in iterative jobs as a policy of volatile13 chooses, after
-    checking its answer.
+    """Decider that enrols workers in iterative jobs: a policy of volatile13 chooses for each job
+    the workers and the number of tasks of each, and its answer is checked.
 
     The policy is called for each job separately, the lowest index first, and sees the workers that
     no other job holds.
@@ -211,8 +212,8 @@ class EnrolmentDecider(Decider):
         return any(it.needed is not None for it in self.applications.values())
 
     def _call(self, cause: int) -> bool:
-        """Have the policy called at this instant, because of the event numbered `cause`. Return
-        True, which tells the scheduler that a decision is due."""
+        """Have the policy called at this instant, because of the event numbered `cause`. Always
+        return True, which tells the scheduler that a decision is due."""
         self.due, self.cause = True, cause
         return True
 
@@ -247,11 +248,12 @@ class EnrolmentDecider(Decider):
             self._wake_up(chosen, cause)
 
     def _wake_up(self, chosen: Configuration | None, cause: int) -> None:
-        """Have the policy called in the next slot whatever happens, if it is proactive and either
-        wants to be called in every slot or has just decided (`chosen`).
+        """Have the policy called one slot from now, whatever happens, if it is proactive (can
+        replace a running configuration) and either wants to be called in every slot or has just
+        chosen a configuration (`chosen`).
 
-        All proactive policies are called once after each decision: after a failure the choice used
-        what workers held, and a candidate from scratch may differ.
+        Each choice is followed by such a call because after a failure it used what workers held; a
+        candidate from scratch may differ.
         """
         if self.tick is not None or not self.proactive:
             return
@@ -274,7 +276,8 @@ class EnrolmentDecider(Decider):
         return chosen
 
     def _taken(self, application: KnownJob) -> int:
-        """Return the bit mask of the workers that other jobs hold."""
+        """Return the bit mask of the workers that jobs other than `application` hold or are about
+        to hold: bit q stands for worker q."""
         taken = 0
         for other in self.applications.values():
             if other is not application:
@@ -295,9 +298,10 @@ class EnrolmentDecider(Decider):
             self.scheduler.cancel_copy(application.running.copy, cause)
 
     def _switch(self, index: int, application: KnownJob, cause: int) -> None:
-        """Start the configuration `next`, for which the job's run has been cancelled. If one of its
-        workers turns out to be DOWN, which the cancelled run had not detected, have the policy
-        called again."""
+        """Start the configuration `next` of this job, for which its former run has just been
+        cancelled. If one of its workers turns out to be DOWN, by a fault that the cancelled run had
+        not detected, have the policy called again instead. `cause` is the number of the event that
+        ended the run."""
         chosen, application.next = application.next, None
         assert chosen is not None
         self.scheduler.hear_of_free_workers()

@@ -27,8 +27,8 @@ def allocate(policy: AllocationPolicy, view: Pack) -> list[int]:
 
 
 def redistribute(policy: RedistributionPolicy, view: Occasion) -> list[Resize]:
-    """Call the redistribution policy and return its resizes by application index. Raises
-    BadDecision where they cannot be carried out."""
+    """Call the redistribution policy and return the resizes that it wants, sorted by application
+    index. Raises BadDecision where they cannot be carried out."""
     answered = answer(policy, view)
     # The papers' policies answer with hundreds of plain numbers, so that checking each of them
     # twice would take noticeable time.
@@ -41,8 +41,8 @@ def redistribute(policy: RedistributionPolicy, view: Occasion) -> list[Resize]:
 
 
 def _resizes(policy: RedistributionPolicy, answered: object, view: Occasion) -> list[Resize]:
-    """Return the resizes that a user's policy answered with plain ints. Raises BadDecision where
-    the answer has another type."""
+    """Return the resizes in `answered`, what a user's policy has answered, as ones with plain ints.
+    Raises BadDecision where the answer is no sequence of Resize."""
     listed = items(policy, answered)
     if listed is None or not all(isinstance(it, Resize) for it in listed):
         problem = "an answer is a sequence of Resize(application, size), () to change nothing"
@@ -52,8 +52,8 @@ def _resizes(policy: RedistributionPolicy, answered: object, view: Occasion) -> 
 
 
 def _whole(listed: Sequence[object] | None) -> list[int]:
-    """Return the numbers as plain ints, which is what a log can hold; -1 for an item that is no
-    whole number."""
+    """Return the items of `listed` as plain ints, which is what a log can hold; -1 stands for an
+    item that is no whole number. None gives an empty list."""
     if listed is None:
         return []
     return [index(it) if hasattr(it, "__index__") else -1 for it in listed]

@@ -37,11 +37,12 @@ CANCELLED = Outcome.CANCELLED
 
 @define(eq=False)
 class PackDecider(Decider):
-    """Decider that shares the workers of a platform among the malleable applications of a pack. It
-    decides once an instant, after all ends and faults of that instant (malleable17, section 5).
+    """Decider that shares the workers of a platform among a pack, that is, malleable applications
+    whose numbers of workers can change as they run. It decides once an instant, after all ends and
+    faults of that instant (malleable17, section 5).
 
-    Only free workers that are UP are allocated, in whole groups of `pair`. The steps, in this
-    order:
+    Only free workers that are UP are allocated, in whole groups of `pair` workers. The steps, in
+    this order:
 
     1. Waiting applications get workers. By index, those that ran before get the size that they had,
     or as much of it as is free; then the allocation policy shares the rest out among those that
@@ -54,7 +55,7 @@ class PackDecider(Decider):
 
     3. Workers that are left go to further copies, of the size of each application's oldest copy.
 
-    The applications that may be resized are those that compute with all their members UP, and the
+    The applications that can be resized are those that compute with all their members UP, and the
     faulty one.
     """
 
@@ -128,7 +129,7 @@ class PackDecider(Decider):
 
     def _log_successions(self) -> None:
         """Log the expected end of each application whose oldest copy ended at this instant and that
-        still runs: from now on the last progress report of its next copy counts."""
+        still runs: from now on that of its next copy counts, by the copy's last progress report."""
         state = self.state
         for index, cause in self.successions.items():
             progress = state.all_progress.get(state.first(index)) if index in state.sizes else None
@@ -143,13 +144,11 @@ class PackDecider(Decider):
         return self.names[progress.index], progress.size, progress.left, *known
 
     def ignores(self, worker: int, cause: int) -> bool:
-        """Return whether a fault of this worker changes nothing in malleable17's own model, and log
-        that it is ignored.
-
-        Ignored is a fault of a worker that is idle, that computes for a copy that has promised it
-        to others, or whose application is still busy with its last fault or redistribution (section
-        6.1).
-        """
+        """Return whether a fault that comes to this worker now changes nothing in malleable17's own
+        model (section 6.1); if so, log that it is ignored. It is ignored if the worker is idle, if
+        it computes for a copy that has promised it to others, or if its application is still busy
+        with its last fault or redistribution. `cause` is the number of the event that leads to
+        it."""
         copy = self.scheduler.pool.holder(worker)
         progress = self.state.all_progress.get(copy)
         if progress is None:
@@ -217,9 +216,10 @@ class PackDecider(Decider):
                 self._start(index, size, cause)
 
     def _answer(self, cause: int) -> int:
-        """Have the policy redistribute for that one of the faulty applications that ends last; the
-        other faulty ones continue as they are. Return the number (seq) of the event that causes
-        what follows."""
+        """Have the policy redistribute for that one of the faulty applications that is expected to
+        end last; the other faulty ones continue as they are. Without one whose return is known, do
+        nothing. Return the number (seq) of the event that logs the decision, or `cause` if nothing
+        is resized."""
         state, failed_copies = self.state, self.failed_copies
         self.freed, self.failed_copies = None, {}
         all_progress = [state.all_progress[copy] for copy in failed_copies if state.leads(copy)]
@@ -245,12 +245,12 @@ class PackDecider(Decider):
     def _redistribute(
         self, why: Cause, trigger: int | None, faulty: int | None, event: int, cause: int
     ) -> int:
-        """Call the redistribution policy because of the event numbered `event`, and resize
-        applications as it decides. Return the number (seq) of the event that logs the decision, the
-        cause of what follows; `cause` if nothing is resized.
+        """Call the redistribution policy, and resize applications as it decides. `event` is the
+        number of the end or fault that the decision answers. Return the number (seq) of the event
+        that logs the decision, which is the cause of what follows; `cause` if nothing is resized.
 
-        `trigger` is the index of the application that ended or is faulty, `faulty` that of the
-        faulty one.
+        `why` says whether an end or a fault is answered. `trigger` is the index of the application
+        that ended or is faulty, `faulty` that of the faulty one; None: there is none.
         """
         state, now = self.state, self.scheduler.now
         running = state.running()
@@ -266,7 +266,8 @@ class PackDecider(Decider):
     def _possible(self, resizes: Sequence[Resize]) -> Sequence[Resize]:
         """Return the resizes for which there are enough workers. Policies count all processors that
         one application gives up as available to others. Spares and members that are not UP become
-        available to none, so applications that grow get as many fewer (rules.md, P10)."""
+        available to none; applications that were to grow get that many fewer, in whole groups, in
+        the order of the resizes (rules.md, P10)."""
         pool, state, held = self.scheduler.pool, self.state, self.scheduler.held
         if not (pool.away or pool.spares):
             return resizes

@@ -17,8 +17,8 @@ from policies.maths.cosched import Costs
 
 @frozen
 class ApplicationProgress:
-    """An application's progress at its last fault or redistribution (malleable17, section 3.3.2);
-    times are in s."""
+    """Progress of one copy of a malleable application, as last reported: when it computes again,
+    the work left then, and the ends to expect (malleable17, section 3.3.2); times are in s."""
 
     index: int
     copy: int
@@ -39,7 +39,8 @@ class ApplicationProgress:
 
     @property
     def known(self) -> bool:
-        """Whether the time at which the application computes is known."""
+        """Whether the time `since`, at which the application begins or began to compute, is
+        known."""
         return self.since < math.inf
 
 
@@ -68,7 +69,7 @@ class PackState:
 
     @property
     def idle(self) -> int:
-        """Number of workers that are free and UP, rounded down to whole groups of `pair`."""
+        """Number of workers that are free and UP, rounded down to a multiple of `pair`."""
         free = self.scheduler.pool.free
         return free - free % self.pair
 
@@ -80,8 +81,8 @@ class PackState:
         self.sizes.setdefault(index, {})[copy] = size
 
     def end(self, index: int, copy: int, waits: bool) -> None:
-        """Record that a copy of the application `index` has ended; `waits` says whether the
-        application now waits for workers."""
+        """Record that the copy numbered `copy` of the application `index` has ended; `waits`: the
+        application now waits for workers, and remembers this copy's size."""
         size = self.sizes[index].pop(copy)
         self.all_progress.pop(copy, None)
         self.released.discard(copy)
@@ -106,9 +107,9 @@ class PackState:
     # --- progress -----------------------------------------------------------------------------
 
     def note(self, message: ProgressReport) -> ApplicationProgress | None:
-        """Record a job's progress report on one copy. Return the application's new progress, or
-        None where the report changes nothing, the copy has ended, or it is not the application's
-        oldest copy."""
+        """Record a job's progress report on one copy. Return the copy's new progress. Return None
+        if the report changes nothing, the copy has ended, or it is not its application's oldest
+        copy."""
         index, copy = message.index, message.copy
         size = self.sizes.get(index, {}).get(copy)
         if size is None:
@@ -132,15 +133,15 @@ class PackState:
         return progress if self.leads(copy) else None
 
     def _back(self, copy: int) -> float:
-        """Return the time at which the last of the copy's workers is expected to be UP; now, if all
-        are."""
+        """Return the time at which the last of the copy's workers is expected to be UP: now if all
+        are, inf if that is not known of one."""
         away, now = self.scheduler.pool.away, self.scheduler.now
         held = members(self.scheduler.held[copy][2])
         return max((away[n] for n in held if n in away), default=now)
 
     def running(self) -> list[ApplicationProgress]:
-        """Return the progress of each running application's oldest copy, by application index.
-        Copies that have promised their workers to others, or have not reported yet, are left
+        """Return the progress of each running application's oldest copy, by ascending application
+        index. Copies that have promised their workers to others, or have not reported yet, are left
         out."""
         all_progress, released = self.all_progress, self.released
         first = [next(iter(copies)) for _, copies in sorted(self.sizes.items())]
@@ -149,9 +150,10 @@ class PackState:
     def candidates(
         self, running: Sequence[ApplicationProgress], faulty: int | None
     ) -> list[Candidate]:
-        """Return the applications that may be resized, given the progress of those that run: those
-        that compute, and the one with index `faulty` unless its own redistribution has to be
-        repeated (malleable17, section 3.3.3)."""
+        """Return the applications that can be resized, of those whose progress is in `running`:
+        those that compute now, and the one with index `faulty`, unless the time of its return is
+        not known or a redistribution that the fault interrupted has to be repeated (malleable17,
+        section 3.3.3)."""
         now, due_by, found = self.scheduler.now, self.scheduler.due_by, []
         for progress in running:
             if progress.index == faulty and not progress.moving and progress.known:
@@ -194,7 +196,8 @@ class NewApplication:
 
 @define(eq=False)
 class Candidate(NewApplication):
-    """A running application that may be resized (satisfies policies.interface.CandidateView)."""
+    """A running application that the redistribution policy can resize (satisfies
+    policies.interface.CandidateView)."""
 
     start: float
     """Time at which a redistribution could begin: now, or after the recovery from this fault."""
@@ -211,14 +214,15 @@ class Candidate(NewApplication):
 
 @define(eq=False)
 class CandidateAtSpeed(Candidate):
-    """A running application whose members' speed is not 1. Expected ends assume that its present
-    speed holds for every size."""
+    """A running application that can be resized and whose members' speed is not 1. Expected ends
+    assume that its present speed holds for every size."""
 
     speed: float = 1
 
     def finish(self, size: int) -> float:
         """Return the time, in s, at which the application is expected to end with `size`
-        processors, with all durations divided by the speed."""
+        processors. Its durations from `start` on are those at speed 1 divided by its present
+        speed."""
         if size == self.size:
             return self.expected
         return self.start + (super().finish(size) - self.start) / self.speed
@@ -236,9 +240,9 @@ class Pack:
 
 @define
 class Occasion:
-    """The state of the pack at one end or fault, as the redistribution policy sees it (satisfies
-    policies.interface.RedistributionView). The candidates are computed when they are first
-    needed."""
+    """The state of the pack as the redistribution policy sees it when an application has ended or a
+    fault has struck one (satisfies policies.interface.RedistributionView). The candidates are
+    computed when they are first needed."""
 
     now: float
     cause: Cause

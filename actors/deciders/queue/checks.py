@@ -38,8 +38,9 @@ SHOWN = 10
 
 
 def checked(policy: BatchPolicy) -> BatchPolicy:
-    """Return the policy with the user's parts wrapped so that every answer is checked; a bad answer
-    raises BadDecision."""
+    """Return the policy with those of its parts (order, strategy, allocation) that are the user's
+    wrapped, so that every answer is checked; a bad answer raises BadDecision. The papers' own parts
+    stay as they are."""
     order, strategy, rule = policy.order, policy.strategy, policy.allocation
     if not ours(order):
         safe: Order | TimedOrder = CheckedOrder(cast(Order, order))
@@ -59,7 +60,8 @@ def checked(policy: BatchPolicy) -> BatchPolicy:
 
 @frozen
 class CheckedOrder:
-    """Calls a user's order and checks the priorities that it answers."""
+    """Calls a user's order and returns the priority that it answers. Raises BadDecision if that is
+    no finite number."""
 
     order: Order
 
@@ -75,7 +77,8 @@ class CheckedOrder:
 
 @frozen
 class CheckedTimed:
-    """Calls a user's order that changes with time and checks the priorities that it answers."""
+    """Calls a user's order that changes with time; the order of a moment that it answers is checked
+    as by CheckedOrder."""
 
     order: TimedOrder
 
@@ -89,7 +92,9 @@ class CheckedTimed:
 
 @frozen
 class CheckedStrategy:
-    """Calls a user's strategy and checks that its decisions can be carried out."""
+    """Calls a user's strategy and returns its decision with lists of its own. Raises BadDecision if
+    the decision cannot be carried out: a start that does not wait or does not fit, a cancelled run
+    that does not run, or a time that is no number."""
 
     strategy: Strategy
 
@@ -180,7 +185,8 @@ def _jobs(them: Sequence[object] | None) -> str:
 
 
 def _job(it: object) -> str:
-    """Return the name of the job that `it` is or has, else its repr."""
+    """Return the name of the job that `it` (a reservation, an entry of the queue or a job) is
+    about; the repr of anything else."""
     waiting = getattr(it, "waiting", it)
     job = getattr(waiting, "job", waiting)
     return job.name if isinstance(job, BatchJob) else repr(it)
@@ -200,7 +206,9 @@ answer."""
 
 @frozen
 class CheckedAllocation:
-    """Calls a user's local rule and checks the numbers of processors that it gives to jobs."""
+    """Calls a user's local rule and returns the numbers of processors that it gives to jobs, as
+    plain ints. Raises BadDecision unless there is one for each job, from 1 to the most that the job
+    can use."""
 
     rule: Allocation
 
@@ -217,7 +225,8 @@ class CheckedAllocation:
 @frozen
 class CheckedBatches:
     """Calls a user's batch rule, which allots processors to the attempts of all jobs of a batch
-    together, and checks its allotments."""
+    together, and returns its allotments. Raises BadDecision unless each job has its number of
+    attempts, each on a number of processors that it can use."""
 
     rule: BatchAllocation
 
@@ -247,8 +256,9 @@ def _allotment(
 
 
 def _count(job: BatchJob, given: object, processors: int, refused: Refusal) -> int:
-    """Return a job's number of processors, `given` by a user's rule, as a plain int. Raises
-    BadDecision where it is not from 1 to the largest number that the job can use."""
+    """Return a job's number of processors, `given` by a user's rule, as a plain int. If it is not
+    from 1 to the largest number that the job can use, up to `processors`, raise the error that
+    `refused` makes."""
     try:
         count = index(given)  # type: ignore[arg-type]
     except TypeError:
@@ -267,7 +277,7 @@ def _refused(
 
 
 def _some(shown: list[str], them: Sequence[object]) -> str:
-    """Return the names `shown` as a list in words, with the number of those of `them` that are left
-    out."""
+    """Return the names `shown` as one text; if `them`, the whole list, has more than SHOWN items,
+    say how many more."""
     more = [f"{len(them) - SHOWN} more"] if len(them) > SHOWN else []
     return ", ".join(shown + more)

@@ -41,8 +41,8 @@ DECISION, FAILED = Phase.DECISION, Outcome.FAILED
 
 @define
 class Draws:
-    """Draws one uniform number in [0, 1) for each job, when an order first needs it, and returns
-    the same number for that job from then on."""
+    """Draws a uniform number in [0, 1) for each job at the first call for it, and returns the same
+    number for that job from then on."""
 
     system: Home
     _drawn: dict[int, float] = field(factory=dict)
@@ -59,8 +59,8 @@ class Draws:
 
 @define(eq=False)
 class QueueDecider(Decider):
-    """Decider of a queue: it calls a policy (allocation, order, strategy), checks the answers and
-    starts or cancels copies of jobs accordingly."""
+    """Decider of a queue: it calls a policy (allocation, order, strategy), checks the answers of
+    users' parts, and starts or cancels copies of jobs accordingly."""
 
     policy: BatchPolicy
     most: dict[int, int] = field(factory=dict)
@@ -213,12 +213,14 @@ class QueueDecider(Decider):
             self.reserve.call(self.scheduler, self.state, cause)
 
     def _until_unforeseen(self, decision: Decision, cause: int) -> Decision:
-        """Return the decision up to its first start whose workers the strategy could not foresee,
-        and request another decision at this instant for the rest.
+        """Return the decision up to and including its first start whose workers the strategy could
+        not foresee, and request another decision at this instant for the rest; the whole decision
+        if there is no such start, or no worker is left after it.
 
-        It does not foresee standbys (rules.md, P12), which are no longer free then. It plans with
-        the lowest workers where a placement does not say beforehand which it chooses, which
-        matters where windows of maintenance leave others to the jobs that wait (M2).
+        It does not foresee standbys (workers held ready to replace members; rules.md, P12), which
+        are no longer free then. It plans with the lowest workers where a placement does not say
+        beforehand which it chooses, which matters where windows of maintenance leave others to the
+        jobs that wait (M2).
         """
         state, free = self.state, self.scheduler.pool.free
         chosen = state.maintenance is not None and not state.foreseen and len(state.queue) > 1
@@ -245,8 +247,9 @@ class QueueDecider(Decider):
 
     def _start_around(self, decision: Decision, cause: int) -> None:
         """Start the decision's jobs, each only on workers that no window of maintenance takes
-        before the job's end (rules.md, M2). If too few are left for one, because a placement chose
-        other workers than the strategy expected, request another decision at this instant."""
+        before the job's end (rules.md, M2). A job for which too few of these are free does not
+        start. If others have started before it, request another decision at this instant: a
+        placement may have chosen other workers than the strategy expected."""
         pool, windows, begun = self.scheduler.pool, self.state.maintenance, False
         assert windows is not None
         for waiting in decision.starts:
@@ -260,8 +263,8 @@ class QueueDecider(Decider):
             pool.reopen()
 
     def _closed(self, windows: Maintenance, waiting: Queued) -> Intervals:
-        """Return the free workers that a window of maintenance takes before this job would end if
-        it started now."""
+        """Return the free workers that one of the `windows` of maintenance takes DOWN before the
+        job of `waiting` would end if it started now."""
         may = windows.open_to(waiting.processors, waiting.held, self.scheduler.now)
         free = members(self.state.vacant)
         return intervals_of(n for n in free if not may[windows.group_of[n]])
@@ -293,8 +296,9 @@ class QueueDecider(Decider):
                 self.copied[index] = waiting, 1
 
     def _copy(self, cause: int) -> None:
-        """Start further copies of running jobs, in the queue's order, until each has as many as it
-        may or too few workers are free."""
+        """Start further copies of running jobs, in the queue's order, each job's until it has as
+        many as it can have or too few workers are free. `cause` is the number of the event that
+        calls for the decision."""
         start, pool, runs = self.scheduler.start_some, self.scheduler.pool, self.state.runs
         why = self.promises.left_over
         for waiting, count in sorted(self.copied.values(), key=_key):
@@ -316,9 +320,10 @@ class QueueDecider(Decider):
             self.copied[index] = waiting, count
 
     def _fits(self, waiting: Queued) -> bool:
-        """Return whether enough workers are free for one more copy of this job. Workers that a
-        window of maintenance takes before the copy's end are closed in the pool first; that is done
-        anew for each copy, because standbys may be on them (rules.md, M2)."""
+        """Return whether enough workers are free for one more copy of this job. Free workers that a
+        window of maintenance takes before the copy's end are set aside in the pool first, and stay
+        so until it reopens. That is done anew for each copy, because standbys may be on them
+        (rules.md, M2)."""
         if self.state.maintenance is not None:
             self.scheduler.pool.close(self._closed(self.state.maintenance, waiting))
         return waiting.processors <= self.scheduler.pool.free

@@ -29,8 +29,8 @@ from policies.queue.orders import Usage
 
 @define
 class Entries:
-    """Makes the queue entry of a job: checks its number of processors, estimates its time and
-    computes its priority."""
+    """Makes the queue entry of a job on a number of processors: checks that number, estimates the
+    job's time and computes its priority. `platform` is the number of processors P."""
 
     order: Order
     platform: int
@@ -39,7 +39,8 @@ class Entries:
     """Source of expected times; None for the users' estimates in BatchJob."""
 
     def __call__(self, job: BatchJob, processors: int) -> Queued:
-        """Return the queue entry of `job`. Raises ValueError where the allotment is not in 1..P."""
+        """Return the queue entry of `job` on `processors` processors. Raises ValueError where that
+        is not from 1 to P."""
         if not 1 <= processors <= self.platform:
             raise ValueError(f"{job.name} was allotted {processors} processors of {self.platform}")
         if self.estimates is not None:
@@ -52,15 +53,16 @@ class Entries:
 
 
 class Intake(Protocol):
-    """Decides when a pending job enters the queue, and with which allotment."""
+    """Decides when a job enters the queue, and with which number of processors."""
 
     def again(self, waiting: Queued) -> Queued | None:
-        """Return the next queue entry of a job whose attempt failed, or None where it must wait for
-        a batch."""
+        """Return the queue entry of the next attempt of a job whose attempt failed; `waiting` is
+        that attempt's entry. None: the job has to wait for the next batch."""
 
     def admit(self, arrived: Sequence[BatchJob], idle: bool) -> Sequence[Queued]:
-        """Return entries of the jobs that `arrived` or have waited outside the queue. `idle` says
-        that the queue is empty and nothing runs."""
+        """Return the entries of the jobs that enter the queue now. These are some or all of those
+        that `arrived` and of those that wait outside the queue for a batch. `idle` says that the
+        queue is empty and nothing runs."""
 
 
 @define
@@ -72,12 +74,12 @@ class LocalIntake:
     entries: Entries
 
     def again(self, waiting: Queued) -> Queued | None:
-        """Return the entry that the job had, because a failed job keeps its priority and
-        allotment."""
+        """Return `waiting`, the entry that the job had, because a failed job keeps its priority and
+        its number of processors."""
         return waiting
 
     def admit(self, arrived: Sequence[BatchJob], idle: bool) -> Sequence[Queued]:
-        """Return entries of all jobs that arrived."""
+        """Return entries of all jobs that arrived, whether the queue is idle or not."""
         entries = self.entries
         counts = self.rule(arrived, entries.platform)
         return [entries(job, count) for job, count in zip(arrived, counts, strict=True)]
@@ -85,8 +87,8 @@ class LocalIntake:
 
 @define
 class BatchIntake:
-    """Admits jobs in batches with a barrier between them (moldable21, section 4.4). In the b-th
-    batch that a job is in, it can make 2^(b-1) attempts."""
+    """Admits jobs in batches with a barrier between them: a batch opens once the last one is over
+    (moldable21, section 4.4). In the b-th batch that a job is in, it can make 2^(b-1) attempts."""
 
     rule: BatchAllocation
     entries: Entries
@@ -100,7 +102,8 @@ class BatchIntake:
     """Processors of each job's further attempts in this batch, the last attempt first."""
 
     def again(self, waiting: Queued) -> Queued | None:
-        """Return the entry of the job's next attempt in this batch. If no attempt is left, return
+        """Return the entry of the job's next attempt in this batch, with the processors allotted to
+        that attempt; `waiting` is the entry of the one that failed. If no attempt is left, return
         None: the job waits for the next batch."""
         left = self._left[waiting.job.index]
         if not left:
@@ -111,8 +114,8 @@ class BatchIntake:
         return waiting if same else self.entries(waiting.job, processors)
 
     def admit(self, arrived: Sequence[BatchJob], idle: bool) -> Sequence[Queued]:
-        """Return the entries of a new batch of all jobs outside the queue if the last batch is over
-        (`idle`), else none."""
+        """Open a new batch of all jobs outside the queue, those that `arrived` included, and return
+        its entries, if the last batch is over (`idle`). Otherwise return none: the jobs wait."""
         self._outside.extend(arrived)
         if not idle or not self._outside:
             return ()
@@ -144,9 +147,11 @@ class BatchIntake:
 def intake(
     rule: Allocation | BatchAllocation, entries: Entries, opened: Callable[[int, int, int], None]
 ) -> Intake:
-    """Return the intake that serves the allocation rule: by batches for a rule of batches, else
-    local. The test uses `hasattr` because `isinstance` of a protocol takes as long as two
-    attempts."""
+    """Return the intake that serves the allocation rule: BatchIntake for a rule of batches, which
+    calls `opened` for each batch, else LocalIntake.
+
+    The test uses `hasattr` because `isinstance` of a protocol takes as long as two attempts.
+    """
     if hasattr(rule, "allot"):
         return BatchIntake(cast(BatchAllocation, rule), entries, opened)
     return LocalIntake(rule, entries)
@@ -154,7 +159,8 @@ def intake(
 
 @define(eq=False)
 class QueueMemory:
-    """Keeps the queue sorted by an order that changes with time, and updates predictions of run
+    """Keeps the queue sorted by `order`, if that changes with time, and the users' usage up to date
+    that it depends on; passes the times of completed jobs to `estimates`, if these predict run
     times."""
 
     state: QueueState
@@ -173,7 +179,8 @@ class QueueMemory:
             self.usage = Usage(self.order.half_life)
 
     def started(self, run: Run) -> None:
-        """Record that a run has begun: its user's usage grows from now on."""
+        """Record that a run has begun now: its user's usage grows from now on by the run's
+        processors."""
         end, _, processors, waiting, _, copy = run
         assert waiting is not None
         self.begun[copy] = now = self.state.now
@@ -183,8 +190,8 @@ class QueueMemory:
             insort(self._due, (end, copy, waiting.held - waiting.job.overhead))
 
     def ended(self, run: Run, outcome: Outcome) -> None:
-        """Record that a run has ended: its user's usage grows no more, and estimates learn the time
-        of a job that completed."""
+        """Record that a run has ended now with this outcome: its user's usage grows no more by the
+        run's processors. If it completed its job, the estimates learn the time that it took."""
         _, _, processors, waiting, _, copy = run
         assert waiting is not None
         now, begun = self.state.now, self.begun.pop(copy)
@@ -201,8 +208,8 @@ class QueueMemory:
             self._sort(self.order)
 
     def _lengthen(self, estimates: Estimates) -> None:
-        """Extend the expected ends of runs that have lasted as long as was estimated, as the
-        estimates say."""
+        """Extend the expected end of each run that has lasted as long as was estimated, to what the
+        estimates say then; where they say nothing, the expected end stays."""
         due, runs, due_by = self._due, self.state.runs, self.state.loop.due_by
         while due and due[0][0] <= due_by:
             _, copy, believed = due.pop(0)

@@ -20,8 +20,8 @@ NO_WORKERS: frozenset[int] = frozenset()
 
 @define(eq=False)
 class Programmed:
-    """Placement that chooses the workers that hold the job's program first, then those with the
-    lowest numbers."""
+    """Placement that chooses first the free workers that hold the job's program, then others, in
+    both cases those with the lowest numbers."""
 
     scheduler: Scheduler
     labels: Mapping[int, str]
@@ -35,8 +35,10 @@ class Programmed:
 
 @frozen
 class ByNode:
-    """Placement that chooses whole nodes as far as the job fills them; the rest of the job goes to
-    the node where it leaves the fewest workers free (rules.md, N2)."""
+    """Placement that chooses by number each node whose workers are all free, as long as it has no
+    more of them than the job still needs. What is left comes from the node with the fewest free
+    workers but enough, its lowest; if none has enough, from free workers by number (rules.md,
+    N2)."""
 
     node: int
     """Number of workers in a node."""
@@ -47,11 +49,13 @@ class ByNode:
         return _taken(numbers, self.in_order(numbers, count))
 
     def in_order(self, numbers: Numbers, count: int) -> list[int]:
-        """Return `count` of the free workers, in the order in which they are chosen."""
+        """Return `count` of the free workers in `numbers`, in the order in which the placement
+        chooses them."""
         return self.of(members(numbers.intervals()), count)
 
     def of(self, free: Sequence[int], count: int) -> list[int]:
-        """Return the `count` workers that are chosen among those of `free`, which is ascending."""
+        """Return the `count` workers that are chosen among the workers `free`, which ascend, in the
+        order in which they are chosen."""
         taken: list[int] = []
         parts: list[list[int]] = []
         for node, workers in groupby(free, lambda n: n // self.node):
@@ -84,8 +88,8 @@ class AtRandom:
         return _taken(numbers, [free[place] for place in places.tolist()])
 
     def in_order(self, numbers: Numbers, count: int) -> list[int]:
-        """Return `count` of the free workers in the random order in which they are drawn; the
-        caller takes the last ones as standbys."""
+        """Return `count` of the free workers, drawn at random, in the order in which they are
+        drawn; the caller takes the last ones as standbys, ready to replace members."""
         free = members(numbers.intervals())
         places = self._stream().choice(len(free), count, replace=False)
         return [free[place] for place in places.tolist()]
@@ -98,8 +102,8 @@ class AtRandom:
 
 @frozen
 class ByRecord:
-    """Placement that chooses the workers with the best records of faults; of equal ones those with
-    the lowest numbers (rules.md, R9)."""
+    """Placement that chooses the workers with the best records, by a measure such as the number of
+    faults blamed on each; of equal ones those with the lowest numbers (rules.md, R9)."""
 
     badness: Callable[[int], float]
     """Returns a measure of how bad a worker's record is, such as its number of faults; the lowest
@@ -109,19 +113,19 @@ class ByRecord:
         return _taken(numbers, self.in_order(numbers, count))
 
     def in_order(self, numbers: Numbers, count: int) -> list[int]:
-        """Return the `count` best free workers, the best first."""
+        """Return the `count` best of the free workers in `numbers`, the best first."""
         return self.of(members(numbers.intervals()), count)
 
     def of(self, free: Sequence[int], count: int) -> list[int]:
-        """Return which of these workers, ascending, are chosen: strategies ask before they start a
-        job (M2)."""
+        """Return the `count` best of the workers `free`, which ascend, the best first. Strategies
+        ask this before they start a job (M2)."""
         return sorted(free, key=self.badness)[:count]
 
 
 @frozen
 class PlacementView:
-    """Shows a criterion of volatile13 one job as an iteration (satisfies
-    policies.interface.EnrolmentView)."""
+    """Shows one job to a criterion of volatile13 as if it were an iteration in which each member
+    has one task (satisfies policies.interface.EnrolmentView)."""
 
     enrolment: Enrolment
     elapsed: int
@@ -133,17 +137,17 @@ class PlacementView:
     running: RunningView | None = None
 
     def missing(self, worker: int, tasks: int) -> float:
-        """Return the channel time that `worker` lacks as a member: that of the program, unless it
-        holds it, and that of the data of `tasks` tasks."""
+        """Return the channel time that `worker` lacks as a member: that of the program, unless the
+        worker holds it, and that of the data of `tasks` tasks."""
         program = 0 if self.programmed >> worker & 1 else self.enrolment.program
         return program + tasks * self.enrolment.data
 
 
 @define(eq=False)
 class ByCriterion:
-    """Placement that chooses the members one by one so that a criterion of volatile13 is best
-    (section VI.A), as if the job were an iteration and each member had one task that takes as long
-    as the run."""
+    """Placement that chooses the members one by one so that a criterion of volatile13 (probability
+    of success, expected time, or a yield) is best, as its greedy heuristics do (section VI.A). The
+    job counts as an iteration in which each member has one task that takes as long as the run."""
 
     scheduler: Scheduler
     policy: EnrolmentPolicy

@@ -41,14 +41,15 @@ class Promises:
         self.moved.clear()
 
     def open(self, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs) -> None:
-        """Log the event, of class `kind`, that a shelf or a batch opens."""
+        """Log that a shelf or a batch opens, by an event of class `kind` with these arguments; it
+        becomes the cause of the starts of this instant."""
         opened = self.scheduler.record(self._called(), kind, *args, **kwargs)
         if self.scheduler.tracker is not None:
             self.scheduler.tracker.opened = opened
 
     def make(self, promise: Reservation) -> None:
-        """Log a reservation: if all goes as expected, the job will start at the reservation's time
-        or earlier."""
+        """Log a reservation: if all goes as expected, its job starts at the reservation's time or
+        earlier."""
         waiting = promise.waiting
         fields = waiting.job.name, promise.start, waiting.processors
         seq = self.scheduler.record(self._called(), ReservationMade, *fields)
@@ -59,8 +60,8 @@ class Promises:
         """Record that the job with this index starts now; `first`: it is the first start of this
         decision.
 
-        The first start, of a job that had waited, can be the cause of later ones. Its event is the
-        next one of the log, because nothing else is logged until this start is carried out.
+        The first start can be the cause of later ones, if its job had waited. Its event is the next
+        one of the log, because nothing else is logged until this start is carried out.
         """
         self.logged.pop(index, None)
         tracker = self.scheduler.tracker
@@ -68,7 +69,8 @@ class Promises:
             self.lead = self.scheduler.system.journal.length
 
     def drop(self, promise: Reservation) -> None:
-        """Log that this reservation is dropped."""
+        """Log that this reservation is dropped, although its job continues to wait, and forget
+        it."""
         self.scheduler.record(self._called(), ReservationDropped, promise.waiting.job.name)
         self.logged.pop(promise.waiting.key[1], None)
 
@@ -79,9 +81,11 @@ class Promises:
         return self.trigger if tracker is None else tracker.called(self.scheduler.now, self.trigger)
 
     def why(self, decision: Decision, waiting: Queued) -> int:
-        """Return the number (seq) of the event that causes the start of a job that had waited, on
-        workers that were free before: its reservation has come due, or a job ahead of it was
-        promised other workers or has started."""
+        """Return the number (seq) of the event that causes the start of `waiting`, a job that had
+        waited, on workers that were free before. If its reservation has come due, that is the
+        reservation's event. Else it is the first reservation logged at this decision for a job
+        ahead of it, else this decision's first start. If there is neither, a reservation of
+        `decision` is logged again to be the cause, or the event that called for the decision is."""
         start, seq = self.logged.get(waiting.key[1], (inf, NOTHING))
         if start <= self.scheduler.due_by:
             return seq
@@ -91,16 +95,18 @@ class Promises:
 
     def left_over(self) -> int:
         """Return the number (seq) of the event that causes one more copy of a running job, on
-        workers that were free before: this decision's first reservation or start, which left these
-        workers over."""
+        workers that were free before: the first reservation of this decision or, without one, its
+        first start, which left these workers over. Without either it is the event that called for
+        the decision."""
         if self.moved:
             return self.moved[0][1]
         return self.trigger if self.lead == NOTHING else self.lead
 
     def _log_again(self, decision: Decision, waiting: Queued) -> int:
-        """Log once more the first reservation ahead of this job whose start has not changed but
-        whose workers may have. Return that event's number (seq), or that of the event that called
-        for the decision if there is no such reservation."""
+        """Log once more the first reservation of `decision` for a job ahead of `waiting`: its start
+        has not changed, but its workers may have, which lets `waiting` start. Return that event's
+        number (seq), or that of the event that called for the decision if there is no such
+        reservation."""
         for promise in decision.reservations:
             # A start that is overdue was promised by a decision before this one.
             due = self.scheduler.now <= promise.start < inf

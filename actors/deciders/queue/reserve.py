@@ -46,8 +46,9 @@ class Reserve:
             self.called = None
 
     def call(self, scheduler: Scheduler, state: QueueState, cause: int) -> None:
-        """Call the next worker, after a decision, if the first job of the queue lacks free workers
-        and no called worker is still to come."""
+        """Call the next reserve worker that is not DOWN, after a decision, if the first job of the
+        queue needs more workers than are free and no called worker is still to come. `cause` is the
+        number of the event that called for the decision."""
         self._resize(scheduler, state, cause)
         first = state.queue[0] if state.queue else None
         if first is None or self.called is not None or first.processors <= state.free:
@@ -66,8 +67,9 @@ class Reserve:
             self._resize(scheduler, state, cause)
 
     def _resize(self, scheduler: Scheduler, state: QueueState, cause: int) -> None:
-        """Set the number of workers with which each job for which a worker was called can start:
-        its members and standbys, or all workers that have not retired if these are fewer."""
+        """Set the number of free workers that each job for which a worker was called needs to
+        start: its members and all its standbys or, if these are fewer, all workers that have not
+        retired, but never less than its members. If a number changes, request a decision."""
         retired = sum(worker < state.processors for worker in scheduler.retired)
         most = state.processors - retired  # spares are none of them
         for waiting, members in self.widened.values():
@@ -77,8 +79,8 @@ class Reserve:
                 scheduler.decide_soon(cause)
 
     def members(self, waiting: Queued) -> int:
-        """Return the number of members of a job that starts now, standbys not counted, and set the
-        job's entry in the queue back to it."""
+        """Return the number of members of the job `waiting`, which starts now, standbys not
+        counted, and set the job's entry in the queue back to that number."""
         _, members = self.widened.pop(waiting.key[1], (waiting, waiting.processors))
         waiting.processors = members
         return members

@@ -70,7 +70,8 @@ class QueueState:
 
     @property
     def foreseen(self) -> bool:
-        """Whether `place` returns the workers that a start gets, not only the lowest ones."""
+        """Whether `place` returns the workers that a start will get; if not, it returns the lowest
+        ones, and the placement can choose others."""
         return self.pool.take is lowest or hasattr(self.pool.take, "of")
 
     def place(self, free: Sequence[int], count: int) -> Sequence[int]:
@@ -93,8 +94,12 @@ class QueueState:
 
     @property
     def running(self) -> Sequence[Run]:
-        """Runs by expected end, then by job index. They are sorted only on access, and nearly
-        sorted then: the new runs are the dictionary's last."""
+        """Running attempts, and workers that are not UP and that no copy holds, in the form of runs
+        without a job; by expected end, then by job index.
+
+        They are sorted only on access, and nearly sorted then: the new runs are the dictionary's
+        last.
+        """
         alive = self.runs
         latest = len(alive), next(reversed(alive), -1)
         if latest == self._sorted:
@@ -128,7 +133,7 @@ class QueueState:
         return not self.queue and not self.runs
 
     def enqueue(self, waiting: Queued) -> None:
-        """Insert a job's entry into the queue, at the place that its priority gives it."""
+        """Insert a job's entry into the queue, at the place that its sort key gives it."""
         # Keys and widths are lists beside the queue, so that a search needs no look-up of
         # attributes.
         place = bisect_left(self._keys, waiting.key)
@@ -139,21 +144,22 @@ class QueueState:
             self._least = waiting.processors
 
     def resize(self, waiting: Queued, processors: int) -> None:
-        """Change the number of workers with which a waiting job starts. If the job has a
-        reservation, the next decision's counts as a new one."""
+        """Set the number of free workers that a waiting job needs to start to `processors`. If the
+        job has a reservation, that of the next decision counts as a new one."""
         place = bisect_left(self._keys, waiting.key)
         waiting.processors = self._widths[place] = processors
         self._least = 0
         self.resized.add(waiting.key[1])
 
     def requeue(self, waiting: Queued) -> None:
-        """Insert a job whose attempt failed, was lost or was cancelled at this instant, and list it
-        among these."""
+        """Insert the entry of a job whose run failed, was lost or was cancelled at this instant,
+        and add it to `failed`."""
         self.enqueue(waiting)
         self.failed.append(waiting)
 
     def enqueue_all(self, many: Sequence[Queued]) -> None:
-        """Insert many jobs' entries at once, which for an empty queue is faster than one by one."""
+        """Insert the entries of many jobs, each at its place. For an empty queue this is faster
+        than one by one."""
         if self.queue or len(many) == 1:
             for waiting in many:
                 self.enqueue(waiting)
@@ -181,8 +187,8 @@ class QueueState:
             self._least = 0
 
     def sort(self, key: Callable[[Queued], tuple[float, int]]) -> None:
-        """Sort the queue anew by this key; running jobs get their new keys too, if the policy may
-        compare them."""
+        """Sort the queue anew by this key, which each entry stores. Entries of running jobs get
+        their new keys too, if the policy compares them with waiting ones."""
         for run in self.runs.values() if self.compared else ():
             if run[3] is not None:
                 run[3].key = key(run[3])
@@ -193,7 +199,8 @@ class QueueState:
         self._widths = [waiting.processors for waiting in self.queue]
 
     def replace(self, run: Run) -> None:
-        """Replace a run by one with another expected end or other workers."""
+        """Replace the run of a copy by `run`, which has the same copy number and another expected
+        end or other workers."""
         del self.runs[run[5]]
         self.runs[run[5]] = run
         # This makes `_by_end` out of date, which the number of runs and the latest copy would not
@@ -201,17 +208,19 @@ class QueueState:
         self._sorted = (-1, -1)
 
     def forget_instant(self) -> None:
-        """Clear the state that concerns only the instant that has been decided."""
+        """Clear what strategies see of this instant only: jobs that failed, runs that ended early,
+        workers that changed, and the former workers of jobs."""
         self.early.clear()
         self.moved = False
         self.failed.clear()
         self.former.clear()
 
     def keep(self, decision: Decision) -> tuple[list[Reservation], list[Reservation]]:
-        """Store a decision's reservations. Return the reservations that are new or changed, and the
-        earlier ones that have no successor although their jobs continue to wait.
+        """Store a decision's reservations. Return two lists: the reservations that are new or
+        changed, and the earlier ones whose jobs continue to wait without a reservation.
 
-        A reservation at infinity promises nothing, because the return of workers is not known.
+        A reservation at infinity promises nothing, because the return of workers is not known; it
+        counts as none.
         """
         known, now = self.reservations, {it.waiting.key[1]: it for it in decision.reservations}
         self.reservations = now
@@ -232,8 +241,9 @@ class QueueState:
         return new, gone
 
     def _differs(self, before: Reservation | None, promise: Reservation) -> bool:
-        """Return whether the promised start differs from the one `before`. An overdue start, of a
-        job behind one that outlives its estimate, counts as unchanged."""
+        """Return whether the reservation `promise` has to be logged: its job had none (`before` is
+        None) or has been resized, or its start differs. A start in the past, of a job behind one
+        that outlives its estimate, counts as now, so that it does not change."""
         if before is None or promise.waiting.key[1] in self.resized:
             return True
         return max(before.start, self.now) != max(promise.start, self.now)
@@ -251,7 +261,8 @@ _key = attrgetter("key")
 @frozen(eq=False)
 class ViewWithout:
     """The state of a queue as it would be after some runs are cancelled, for a strategy that asks
-    what cancellations would bring (satisfies policies.interface.queue.BatchView)."""
+    what cancellations would bring (satisfies policies.interface.queue.BatchView). `view` is the
+    present state."""
 
     view: BatchView
     queue: Sequence[Queued]
@@ -285,7 +296,8 @@ class ViewWithout:
 
 
 def view_without(view: BatchView, gone: Sequence[Run]) -> BatchView:
-    """Return `view` as it will be once the runs in `gone` are cancelled."""
+    """Return `view` as it will be once the runs in `gone` are cancelled: their processors that are
+    UP are free, and their jobs wait, unless another copy of them runs."""
     over = {run[5] for run in gone}
     left = [run for run in view.running if run[5] not in over]
     absent = [one for run in gone for one in view.absent(run)]
