@@ -170,7 +170,10 @@ def _families() -> Iterator[tuple[str, Mapping[str, str]]]:
 def _documented(objects: Mapping[str, object]) -> dict[str, str]:
     """Map each name to the first sentence of its object's docstring, without the name before it."""
     texts = {name: " ".join((inspect.getdoc(it) or "").split()) for name, it in objects.items()}
-    return {name: text.partition(". ")[0].removeprefix(f"{name}: ") for name, text in texts.items()}
+    return {
+        name: text.partition(". ")[0].rstrip(".").removeprefix(f"{name}: ")
+        for name, text in texts.items()
+    }
 
 
 # --- keys -------------------------------------------------------------------------------------
