@@ -127,8 +127,8 @@ class Reservation:
 
 
 class Draw(Protocol):
-    """Returns a uniform number in [0, 1) for the present run of a job: the same one however often
-    it is asked for during that run."""
+    """Returns a random number, uniform in [0, 1), that belongs to a job: in one simulation every
+    call with the same job gets the same number."""
 
     def __call__(self, job: BatchJob) -> float: ...
 

@@ -29,8 +29,8 @@ def check_repair(scenario: Scenario) -> None:
 
 
 def recorded(scenario: Scenario) -> bool:
-    """Return whether the retirement policy asks for the computing time on each worker, so that it
-    has to be recorded."""
+    """Return whether computing times on each worker have to be recorded: there are repairs, and a
+    retirement policy that may ask for them."""
     return scenario.repair is not None and not isinstance(scenario.repair.retirement, NeverRetire)
 
 
@@ -38,7 +38,7 @@ def spawn_repairs(
     scenario: Scenario, system: System, registry: WorkerRegistry, scheduler: Scheduler
 ) -> Repairs | None:
     """Make the actor that repairs what faults strike, and describe the repair in the log; return
-    None if there is no repair, so that faults have a downtime."""
+    the actor, or None where the scenario has no `[repair]`, so that faults have a downtime."""
     section, laws = scenario.repair, scenario.faults.laws
     if section is None:
         return None

@@ -20,7 +20,7 @@ REPLACED = {
 
 def spawn_storage(scenario: Scenario, system: System) -> Storage | None:
     """Make the actor of the storage that the scenario's runs share, and describe the storage in the
-    log; return None if there is none."""
+    log; return the actor, or None where the scenario has no storage."""
     section = scenario.storage
     if section is None:
         return None

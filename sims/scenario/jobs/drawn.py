@@ -230,7 +230,7 @@ class Lublin(Section):
             raise Unacceptable("rush", self.rush, f"at most {LONGEST_GAP / mean:.4g} with `gaps`")
 
     def draw(self, rng: Generator, workers: int) -> JobLog:
-        """Draw the jobs; time 0 is a midnight.
+        """Draw the jobs with `rng`; time 0 is a midnight, and times are whole seconds.
 
         `workers` is the machine's size where `machine` is not set. Raises InputError where the
         least job is larger than the machine.
