@@ -64,7 +64,8 @@ class FittedFaults(OfSome):
         return law
 
     def faults(self, rng: Generator, workers: int) -> Faults:
-        """Raise InputError: this section has no faults before `fitted` has made a law of it."""
+        """Raise InputError: this section only names a log, and `fitted` returns the law that has
+        faults."""
         raise unread("fitted")
 
 
