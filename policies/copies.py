@@ -84,8 +84,8 @@ class SrptREven:
 class Srpt:
     """SRPT without redundancy gives one machine each to the M jobs with the least remaining work.
 
-    With `stay` a job that continues keeps its server; otherwise, as under SRPT+R, every decision
-    epoch places all jobs afresh.
+    With `stay` a job that was served before and is served again keeps its machine; otherwise, as
+    under SRPT+R, all jobs are placed afresh at every arrival and departure.
     """
 
     stay: bool = False
@@ -178,7 +178,8 @@ class LapsR:
 
 @frozen
 class Laps:
-    """LAPS(beta) without redundancy: the ceil(beta n) newest jobs share the machines evenly."""
+    """LAPS(beta) without redundancy: the ceil(beta n) newest of n jobs share the machines evenly,
+    none with more than one machine."""
 
     beta: Fraction = field(default=HALF, converter=exact_fraction, validator=between_0_and_1)
 

@@ -11,8 +11,8 @@ from policies.interface.service import Waiting
 
 @frozen
 class StartedFirst:
-    """Serves messages in progress first, then suspended ones, then those not begun; within each
-    group the worker with the lowest index comes first. This is the default reading of
+    """Serves messages in progress first, then those of which a part has passed, then those not
+    begun; of equals the worker with the lowest index comes first. This is the default reading of
     volatile13."""
 
     every_slot = False

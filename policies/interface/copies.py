@@ -33,8 +33,8 @@ class Sharing(enum.Enum):
 
 @frozen(eq=False)
 class ActiveJobs:
-    """The jobs present at a decision epoch (a "checkpoint" in redundancy17), oldest first; of equal
-    arrivals the lower id comes first.
+    """The jobs present when a policy for redundant copies decides (at a decision epoch, a
+    "checkpoint" in redundancy17), oldest first; of equal arrivals the lower id comes first.
 
     The fields are parallel arrays of length n and live: a policy reads them and never keeps them. A
     job is identified by its position in them.

@@ -11,7 +11,8 @@ from attrs import frozen
 
 
 class Cause(enum.Enum):
-    """Names the event for which a redistribution policy is called (malleable17, section 3.4)."""
+    """Names the event for which a redistribution policy is called: an end of applications, or a
+    fault (malleable17, section 3.4)."""
 
     END = "end"
     """One or more applications completed and released their processors."""
@@ -45,7 +46,8 @@ class CandidateView(Protocol):
 
     @property
     def index(self) -> int:
-        """Index of the application in its pack; ties go to the lowest index."""
+        """Index of the application in its pack, the set of applications that share the platform;
+        ties go to the lowest index."""
 
     @property
     def size(self) -> int:
@@ -85,7 +87,8 @@ class AllocationView(Protocol):
 
     @property
     def applications(self) -> Sequence[CandidateView]:
-        """All applications of the pack, by index."""
+        """The applications that are to get processors, none of which has ever run, by ascending
+        index: at time 0 all of the pack."""
 
 
 class AllocationPolicy(Protocol):

@@ -165,7 +165,8 @@ class TimedOrder(Protocol):
         None if the order does not depend on usage."""
 
     def at(self, moment: Moment) -> Order:
-        """Return the order that holds at this moment."""
+        """Return the order that holds at the time of `moment`, given the users' usage until
+        then."""
 
 
 class BatchView(Protocol):
@@ -203,8 +204,9 @@ class BatchView(Protocol):
 
     @property
     def running(self) -> Sequence[Run]:
-        """All running attempts and all processors that are DOWN, sorted by expected end, then by
-        index. An expected end may lie in the past where a job outlives its estimate."""
+        """All running attempts, and all processors that are not UP as attempts without a job,
+        sorted by expected end, then by index. An expected end may lie in the past where a job
+        outlives its estimate."""
 
     def absent(self, run: Run) -> Sequence[Run]:
         """Return an entry, in the form in which `running` has them, for each processor of `run`
@@ -287,9 +289,9 @@ class Decision:
 class Strategy(Protocol):
     """Decides which jobs start now.
 
-    The strategy is called once at every instant at which an attempt ends, a job arrives, or a
-    processor fails or returns, after all completions of that instant. The same view must get the
-    same answer.
+    The strategy is called once at every instant at which an attempt ends, a job arrives, a
+    processor fails or returns, or its last decision's `wake` comes, after all completions of that
+    instant. The same view must get the same answer.
     """
 
     def __call__(self, view: BatchView) -> Decision: ...

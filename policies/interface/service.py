@@ -8,7 +8,7 @@ from typing import Protocol
 
 
 class Waiting(Protocol):
-    """A worker that waits for one of the master's channels; a live view."""
+    """A worker that wants one of the master's channels, or has one; a live view."""
 
     @property
     def index(self) -> int: ...

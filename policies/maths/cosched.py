@@ -26,7 +26,8 @@ from policies.maths.checkpoint import (
 
 @frozen
 class Link:
-    """The parameters of a redistribution's cost (malleable17, eq. 6)."""
+    """The parameters of the cost of a redistribution (moving an application to another number of
+    processors; malleable17, eq. 6)."""
 
     startup: float = 0.0
     """Startup time S of each redistribution, in s."""

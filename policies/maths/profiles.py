@@ -111,7 +111,8 @@ class Formulas:
 
     def _root(self, limit: Floats) -> Floats:
         """Return, for each job, the smallest p, rounded up to a whole number, with a/p^delta + b +
-        (p - 1) c = limit (c = 0 unless delta = 1)."""
+        (p - 1) c = limit, where a is `parallel`, b `serial` and c `cost` (c = 0 unless delta =
+        1)."""
         # The quotient form of the quadratic's smaller root, which does not cancel where c is small
         # or 0.
         room = limit - self.serial + self.cost

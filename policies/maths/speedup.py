@@ -32,7 +32,8 @@ class Profile(Protocol):
 
 @frozen
 class Rigid:
-    """A job whose user fixed the processors (rigid21, section 3.1)."""
+    """The profile of a rigid job: its user fixed the number of processors (rigid21, section
+    3.1)."""
 
     processors: int
     """Number of processors, p_j."""

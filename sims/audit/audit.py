@@ -262,9 +262,9 @@ def submit(w: World, event: e.JobSubmitted) -> Script:
 
 
 def _more(w: World, job: Job, seq: int) -> Script:
-    """Check the further lines that describe a job, as they come: its protection, its checkpointing
-    and the size of its checkpoints, its messages, tasks and application. `seq` is the job's
-    submission, their cause."""
+    """Check the further lines that describe a job, in the order in which they come: its protection,
+    its checkpointing and the size of its checkpoints, its messages, tasks and application. `seq` is
+    the number of its submission, the lines' cause."""
     kinds: dict[type[Event], bool] = {
         e.ProtectionDescribed: True,
         e.MessagesDescribed: w.service is not None,
@@ -320,7 +320,8 @@ def end_workload(w: World, event: e.WorkloadEnded) -> Script:
 
 
 def end(w: World, event: e.ScenarioEnded) -> Script:
-    """Check the last line, which says how the scenario ended."""
+    """Check the last line, which says how the scenario ended: all jobs completed or killed, at a
+    cap, or early."""
     completed, capped = event.end is e.End.COMPLETED, event.end is e.End.CAPPED
     framed(completed is (w.closed is not None), "the workload says else")
     framed(w.capped is None or capped, "runs were cut")

@@ -70,8 +70,8 @@ class Placed:
 
 @define(eq=False)
 class Columns(Decider):
-    """Checks decisions on copies (redundancy17), whether one line of the log places the copies of
-    all jobs, as columns of numbers, or each copy's run has a line of its own."""
+    """Checks decisions on redundant copies (redundancy17). A log has either one line that places
+    the copies of all jobs, as columns of numbers, or a line of its own for each copy's run."""
 
     emitter: Emitter = Factory(Emitter)
     gains: bool = False

@@ -29,8 +29,8 @@ CANCELLED, FAILED = Outcome.CANCELLED, Outcome.FAILED
 
 
 def start(w: World, event: RunStarted) -> Script:
-    """Check the start of a run that a decider has decided: its workers are free and UP, and its job
-    may have another copy."""
+    """Check the line that starts a run by a decision: its workers are free and UP, and its job may
+    have another copy. Return the script (generator) of the run."""
     w.decides()
     job: Job = allowed(w.jobs.get(event.job), "no such job waits")
     follows(event.keeps is None, "its job keeps nobody")
@@ -277,10 +277,10 @@ def speed(w: World, event: WorkerSpeedChanged) -> Script:
 def _changed(
     w: World, copy: Copy, worker: int, state: WorkerState, fault: bool, cause: int, hidden: bool
 ) -> Script:
-    """Apply a member's change of state to its copy, unless the copy is over.
+    """Apply a change of member `worker` to `state` to its copy, unless the copy is over.
 
-    `cause` is the event of the change, and `hidden` says that the copy does not know of the fault
-    yet.
+    `cause` is the event of the change, `fault` says that a fault made it, and `hidden` that the
+    copy does not know of the fault yet.
     """
     if copy.gone:
         if hidden and w.repairs is not None:  # the fault of a free worker is known at once
@@ -313,7 +313,8 @@ def _reveal(w: World, copy: Copy, worker: int, reveals: bool) -> Script:
 
 
 def _paced(w: World, copy: Copy, worker: Worker, speed: float, cause: int) -> Script:
-    """Apply a member's change of speed to its copy."""
+    """Apply a member's change of speed, event `cause`, to its copy, whose run may pass at another
+    rate then."""
     if copy.gone:
         return
     if copy.speeds is None:
@@ -361,7 +362,8 @@ def _lose(w: World, copy: Copy, worker: int, cause: int, hidden: bool) -> Script
 
 
 def _attempt(w: World, copy: Copy, plan: Plan, causes: Causes, line: RunStarted) -> Script:
-    """Follow an attempt of a plain job, which is a single timer (rigid21, section 3.2)."""
+    """Follow an attempt of a plain job, which is a single timer (rigid21, section 3.2); `plan`,
+    `causes` and `line` are those of its start (`runs.begin`)."""
     job, run = copy.job, (yield from runs.begin(w, copy, plan, causes, line))
     run.stage, run.rate, run.length, run.reach = Stage.COMPUTING, 1, run.work, run.work
     held, limit = run.work + job.described.verification, job.described.limit

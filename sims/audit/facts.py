@@ -133,7 +133,7 @@ class Job(Emitter):
 
     @property
     def kind(self) -> ProtectionKind:
-        """Kind of the job's protection."""
+        """Kind of the job's protection; none for a plain job, whose attempts are single timers."""
         return ProtectionKind.NONE if self.plain else self.rules.kind
 
     @property
@@ -318,8 +318,8 @@ class Copy:
         return any(map(self.concerns, self.undetected))
 
     def concerns(self, worker: int) -> bool:
-        """Return whether a change of this worker's state affects the run: false for a standby, and
-        for a member of a replica that has dropped out."""
+        """Return whether a change of worker `worker`'s state affects the copy's run: false for a
+        standby, and for a member of a replica that has dropped out."""
         if worker in self.standbys:
             return False
         return self.replicas is None or not self.replicas.of(worker).out
@@ -433,7 +433,8 @@ class Run(Waitable):
 
     @property
     def width(self) -> int:
-        """Number of members whose bandwidth and computing the account counts."""
+        """Number of members whose bandwidth and computing the account counts: those of the replica
+        that loads, or those on which the copy computes."""
         return self.copy.width if self.group is None else len(self.group.members)
 
     @property

@@ -152,8 +152,8 @@ def leave(
 
 
 def _now(w: World) -> int:
-    """Return the phase of the instant in which a loss or suspension of a message that happens now
-    is logged."""
+    """Return the phase of the present instant in which a loss or suspension of a message that
+    happens now is logged."""
     return max(w.phase, Phase.RESUME if w.late else Phase.STATES)
 
 
@@ -185,8 +185,8 @@ def _dropped(w: World, worker: Worker, kind: TransferKind, cause: int, passing: 
 
 
 def _suspended(w: World, worker: Worker, cause: int) -> Script:
-    """Suspend the message between the master and this worker, which is no longer UP, and expect the
-    log's line that says so; the message's channel is then free."""
+    """Suspend the worker's message that passes the master's link, because of event `cause`, and
+    expect the log's line that says so; the message's channel is free then."""
     seq = yield worker.suspend(w.now), cause
     w.service.waiting.pop(worker, None)
     w.service.free(seq)
@@ -286,8 +286,9 @@ def _all_received(w: World, worker: Worker, cause: int) -> None:
 
 
 def _replica_received(w: World, worker: Worker, cause: int) -> None:
-    """Note that a member of a replica that has dropped out has received all that it needs. With the
-    last such member, the replica loads the state from shared storage, or is ready to rejoin."""
+    """Note that a member of a replica that has dropped out has received all that it needs, with
+    event `cause`. With the last such member, the replica loads the state from shared storage, or is
+    ready to rejoin."""
     copy = worker.run.copy
     group = copy.replicas.of(worker.number)
     if not group.received(worker.number, cause):

@@ -52,7 +52,7 @@ def describe_owners(w: World, event: OwnersDescribed) -> None:
 
 
 def describe_checkpoints(w: World, event: CheckpointingDescribed) -> Script:
-    """Check the line that says how a job takes checkpoints."""
+    """Check the line that says how a job takes checkpoints, where it comes by itself."""
     job: Job = possible(w.jobs.get(event.job), "no such job waits")
     yield checkpointing(w, job, event), job.submitted
 
@@ -139,8 +139,9 @@ def _due(worker: Worker, now: float, lasted: float) -> bool:
 
 
 def _save(w: World, copy: Copy, worker: int, cause: int) -> Script | None:
-    """Return the script by which a run takes a checkpoint because its owner gives notice for a
-    member (O1); None if the job does not want that, or there is nothing to save.
+    """Return the script (generator) by which a copy's run takes a checkpoint, as an owner gives
+    notice for its member `worker` (O1); None if the job does not want that, or there is nothing to
+    save.
 
     `cause` is the notice.
     """
@@ -301,8 +302,9 @@ def wanted(w: World, copy: Copy, worker: int) -> None:
 
 
 def _overdue(w: World, copy: Copy, worker: int) -> bool:
-    """Return whether a member has been away, as far as its copy knows, for the time after which it
-    is replaced; one that has retired is replaced at once."""
+    """Return whether member `worker` has been away, as far as its copy knows, for the time after
+    which it is replaced; one that has retired is replaced at once. A job that replaces nobody has
+    no such time."""
     after, away = copy.job.checkpointing.replace_after, w.worker(worker).away
     known = copy.undetected.get(worker) != away
     if away is None or not known or after is None:

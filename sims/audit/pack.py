@@ -155,7 +155,8 @@ class Pack(Expectations):
         return sum(it.full for it in self._promised()) - lacked
 
     def decide(self, w: World, event: RedistributionDecided) -> Script:
-        """Check a decision that changes the sizes of applications."""
+        """Check the line of a decision that changes the sizes of applications, and let each change
+        its size."""
         pack = w.pack
         w.decides()
         causes = self._causes(event)

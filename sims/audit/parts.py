@@ -82,8 +82,9 @@ def rate(w: World, run: Run) -> float:
     """Return the rate at which the run's present part passes, as a multiple of nominal speed.
 
     Work and verifications pass at the speed of the slowest member (R1), times the fraction of the
-    replicas that take part (E1); all else passes at rate 1. The rate is 0 unless all members are UP
-    and none hangs (F6).
+    replicas that take part (E1), and less while a checkpoint is taken beside the run (P8); all else
+    passes at rate 1. The rate is 0 unless all members are UP, none hangs (F6) and no pause is under
+    way.
     """
     if run.still or run.stage not in AT_SPEED:
         return 0 if run.still else 1

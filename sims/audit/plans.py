@@ -22,7 +22,7 @@ taken."""
 
 @frozen
 class Claim:
-    """Workers that a plan gives to a job."""
+    """Workers that a plan gives to a job from a time on, for a time that is known within bounds."""
 
     size: int
     start: float

@@ -180,7 +180,7 @@ class Promises:
 
     @property
     def _default(self) -> str:
-        """Order of the queue if the log's head gives none."""
+        """Order of the queue, by its name in a scenario, if the log's head gives none."""
         return "LPT" if LIST.fullmatch(self.w.head.policy) else "FCFS"
 
     def queued(self) -> Iterator[str]:
@@ -243,12 +243,12 @@ class Promises:
             allowed(name in there, f"{name} has no reservation, and others that came later have")
 
     def _bounded(self, promise: ReservationMade, there: Made, waiting: int) -> None:
-        """Check that a reservation begins no earlier than where its job would fit beside the runs
-        under way alone, and no later than beside the jobs that start now and all other
-        reservations.
+        """Check that the reservation `promise` begins no earlier than where its job would fit
+        beside the runs under way alone, and no later than beside the jobs that start now and all
+        other reservations `there`.
 
-        Conservative backfilling has no latest place where several jobs wait: the others may have
-        earlier places by now than they were promised.
+        Conservative backfilling has no latest place where several jobs wait (`waiting` is their
+        number): the others may have earlier places by now than they were promised.
         """
         plan, claim = self._plan(), self._claim(promise)
         why = f"{promise.job} can get {claim.size} workers at {{}}, not at {claim.start!r}"
@@ -262,7 +262,9 @@ class Promises:
         comes(claim.start <= last or same(claim.start, last), why, f"{last!r} at the latest")
 
     def _planned(self, there: Made, made: Collection[str], once: bool) -> None:
-        """Check that the policy may have planned the jobs that start now and the reservations.
+        """Check that the policy may have planned the jobs that start now and the reservations
+        `there`, one after the other, each at the earliest place that was left. `made` and `once`
+        are those of `review`.
 
         Reservations that are kept, and not due, take their workers before anything is planned.
         """

@@ -117,8 +117,8 @@ class Repairs:
         return found
 
     def states_before(self, seq: int) -> Mapping[int, Absence]:
-        """Return the states that workers had before the blames of this instant changed them, if
-        event `seq` comes before all blames; else nothing."""
+        """Return, by number of the worker, the states that workers had before the blames of this
+        instant changed them, if event `seq` comes before all blames; else nothing."""
         return self.blamed if seq < min(self.blames, default=-1) else {}
 
     def known_down(self, worker: int, copy: Copy | None, seq: int) -> None:
@@ -157,8 +157,8 @@ class Repairs:
     # --- lines -----------------------------------------------------------------------------------
 
     def fail(self, event: UnitFailed) -> Script:
-        """Check that a fault strikes a unit that its law can strike, and note which workers it
-        takes DOWN."""
+        """Check the line of a fault that strikes a unit: its law can strike that, and it is not in
+        repair. Note which workers it takes DOWN."""
         w, described = self.w, self.described
         w.settle(Phase.LIMITS)
         w.phase = Phase.LIMITS
@@ -207,8 +207,8 @@ class Repairs:
         return numbers(spans)
 
     def blame(self, event: FaultBlamed) -> Script:
-        """Check that a known fault is blamed on a unit (rightly or not), which goes to repair, or
-        on none."""
+        """Check the line that blames a known fault on a unit, rightly or not, or on none; the unit
+        that is blamed goes to repair."""
         workers = self._workers(event.of, event.workers)
         found = (it for it in self.known if it.workers == workers and it.of is event.of)
         unit = follows(next(found, None), "no such fault is known")

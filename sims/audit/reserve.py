@@ -37,8 +37,9 @@ class Reserve:
     do not start."""
 
     def come(self, worker: Worker) -> int:
-        """Return the event that must cause the worker's change to UP: its call, if it comes because
-        of that; else 0. Raises Broken where its owner still keeps it."""
+        """Return the event that must cause the worker's change to UP: the call of a worker of the
+        reserve, if it comes because of that now; else 0. Raises Broken where its owner still keeps
+        it."""
         possible(not self.keeps(worker.number), "its owner keeps it until it is called")
         time, seq = self.calls.get(worker.number, (-1.0, -1))
         if worker.number == self.called:
@@ -141,7 +142,7 @@ def describe(w: World, event: ReserveDescribed) -> None:
 
 
 def call(w: World, event: ReserveCalled) -> Script:
-    """Check the call of a worker of the reserve."""
+    """Return the script (generator) that checks the line that calls a worker of the reserve."""
     found: Reserve = possible(w.reserve, "there is no reserve")
     return found.call(event)
 

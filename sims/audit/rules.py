@@ -52,7 +52,7 @@ def spread(w: World, copy: Copy) -> tuple[int, int]:
 
 def cost(job: Job, size: int) -> float | None:
     """Return the duration of a checkpoint on `size` members; None if every member sends its part to
-    the master instead."""
+    the master instead, and 0 if these parts have no size."""
     if job.kind is IMAGES and job.messages is not None:
         return None if job.messages.image else 0
     return _duration(job, size, job.rules.cost)
@@ -71,8 +71,8 @@ def recovery(job: Job, size: int) -> float:
 
 
 def _duration(job: Job, size: int, given: float | None) -> float:
-    """Return the duration `given` by the log if there is one; else that of malleable17's model for
-    `size` members; else 0."""
+    """Return the duration of a checkpoint or recovery: `given`, if the log gives one (not None);
+    else that of malleable17's model for `size` members; else 0."""
     if given is None and job.costs is not None:
         return job.costs.saving(size)  # type: ignore[no-any-return]
     return given or 0
@@ -116,7 +116,8 @@ def _preempted(w: World, job: Job) -> State | None:
 
 def furthest(w: World, job: Job) -> State | None:
     """Return the state of the job's run under way that has done most work; of equals, that of the
-    run on the lowest worker; None if no run is under way."""
+    run on the lowest worker; None if no run is under way. Runs that hang, or wait for a fault that
+    is not detected yet, do not count."""
     runs = [(it.spans, it.run) for it in job.copies if it.run is not None and not it.blind]
     runs.sort(key=lambda it: it[0])
     return best([run.state(w.now) for _, run in runs if run.hung is None])
@@ -165,8 +166,9 @@ def ahead(copy: Copy, plan: Plan) -> tuple[float, ...]:
 
 
 def moved(w: World, copy: Copy, plan: Plan) -> Plan:
-    """Return `plan` with a redistribution of the data over the present members added before the run
-    computes. Under buddies, a checkpoint follows it."""
+    """Return `plan` with a redistribution of the data, over the present members, added before the
+    run computes. Under buddies, a checkpoint follows it, unless no checkpoints are taken or no work
+    is left."""
     job, full = copy.job, copy.full
     length = job.costs.redistribution(copy.holders, full)
     every = period(w, copy)

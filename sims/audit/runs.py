@@ -70,8 +70,8 @@ def _standbys(w: World, copy: Copy, run: Run) -> Script:
 
 
 def _work(copy: Copy, line: Line) -> float:
-    """Return the whole work of a run on the copy's members: computed from earlier lines, or taken
-    from `line` where they do not determine it."""
+    """Return the whole work of a run on the copy's members, in time at nominal speed: computed from
+    earlier lines, or taken from `line` where they do not determine it."""
     job, size = copy.job, copy.full
     if job.costs is not None:
         return job.costs.times[job.costs.row(size)]  # type: ignore[no-any-return]
@@ -140,8 +140,8 @@ def course(
 
 
 def _prepare(w: World, run: Run, plan: Plan, startup: float) -> Script:
-    """Follow all parts of a run before its first computation; the first takes the time
-    `startup`."""
+    """Follow all parts of a run before its first computation, as `plan` says, after a start-up of
+    the time `startup`."""
     copy, job = run.copy, run.copy.job
     run.plan, run.ahead, run.reports = plan, rules.ahead(copy, plan), True
     if startup:

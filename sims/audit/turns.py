@@ -51,8 +51,8 @@ class Turn:
 
 @define(eq=False)
 class Emitter:
-    """An emitter of lines, such as a job or a worker. Its scripts of one instant run one after the
-    other."""
+    """An emitter of lines, such as a job or a worker. Its scripts (generators of the lines that
+    must come) of one instant run one after the other."""
 
     turns: list[tuple[int, int, int, Make]] = field(init=False, factory=list)
     """Scripts not begun, as (phase, number, order, function that makes the script), the first
@@ -101,7 +101,8 @@ BUSY = Turn(Phase.DECISION, None, None)  # type: ignore[arg-type]
 
 @define(eq=False)
 class Turns:
-    """The scripts of all emitters, and the lines that they must log at the present instant.
+    """The scripts (generators of the lines that must come) of all emitters, and the lines that they
+    must log at the present instant.
 
     A line is compared with the script under way; else with the script of the job or worker that the
     line is about, if that has one for this instant; else the line is an input or a decision, and

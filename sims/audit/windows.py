@@ -61,7 +61,8 @@ def shut(w: World, copy: Copy, event: RunStarted, known: bool) -> Spans | None:
 
 
 def close(w: World) -> None:
-    """Check that the workers of each window that has begun are DOWN."""
+    """Check at the end of an instant that the workers of each window of maintenance that has begun
+    are DOWN."""
     for window in [it for it in w.begin if it[0] <= w.now]:
         w.begin.remove(window)
         _, end, workers = window

@@ -29,7 +29,8 @@ Spans = tuple[int, ...]
 
 @lru_cache(maxsize=1 << 14)
 def _span_of(text: str) -> Spans:
-    """Return one interval of a log's text; empty if the text is not how logs write it."""
+    """Return the interval (first, one after the last) that a text such as `0-3` or `5` stands for;
+    empty if it is not how logs write it. Raises ValueError for a text without numbers."""
     first, _, last = text.partition("-")
     span = int(first), int(last or first) + 1
     return span if written(span) == text else ()
@@ -92,7 +93,7 @@ def extent(spans: Spans) -> int:
 
 
 def meet(one: Spans, other: Spans) -> bool:
-    """Return whether any worker is in both sets."""
+    """Return whether any worker is in both sets, which are given as intervals."""
     return _begins(one, other) or _begins(other, one)
 
 
@@ -110,7 +111,8 @@ class Free:
     count: int = 0
 
     def has(self, spans: Spans) -> bool:
-        """Return whether all of these workers are free. The set itself stays as it is."""
+        """Return whether all of these workers, given as intervals, are free. The set itself stays
+        as it is."""
         return extent(self._but(spans)) == self.count - extent(spans)
 
     def take(self, spans: Spans) -> bool:
@@ -274,8 +276,8 @@ class Worker(Emitter):
         return IMAGE if self.fetches and self.size(IMAGE) and not self.image else None
 
     def lacks(self, now: float) -> float:
-        """Return how long all messages with program and data that the worker lacks still take on
-        the link (n_q of volatile13, section V)."""
+        """Return how long all messages with program and data that the worker lacks at time `now`
+        still take on the link (n_q of volatile13, section V)."""
         left = 0 if self.run.copy.job.messages.label in self.programs else self.size(PROGRAM)
         left += max(self.units(), 0) * self.size(DATA)
         if self.kind in (PROGRAM, DATA) and left:

@@ -232,7 +232,8 @@ class World(Turns):
             self.holders.update(dict.fromkeys(numbers(spans), copy))
 
     def give(self, copy: Copy, spans: Spans) -> None:
-        """Release these workers of the copy; those that are UP are free from now on."""
+        """Release these workers of the copy; those that are UP are free from now on, the others
+        once they are UP again."""
         if self.holders is not None:
             members = numbers(spans)
             for number in members:
@@ -262,7 +263,8 @@ class World(Turns):
         return worker is None or worker.state is UP
 
     def speed(self, copy: Copy) -> float:
-        """Return the speed of a copy, which is that of its slowest member (R1)."""
+        """Return the speed of a copy, which is that of the slowest member on which it computes
+        (R1)."""
         return 1 if copy.speeds is None else min(copy.speeds[n] for n in copy.working)
 
     def pace(self, copy: Copy) -> None:

@@ -36,8 +36,8 @@ LINE = f"#:schema ./{FILE}"
 
 
 class _OfToml(GenerateJsonSchema):
-    """Generates draft 7 without null, which TOML does not have, and describes each member of an
-    enum with the member's docstring."""
+    """Generates JSON Schema, draft 7, without null, which TOML does not have, and describes each
+    member of an enum with the member's docstring."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
@@ -82,7 +82,8 @@ def schema() -> Json:
 
 
 def _finite(pairs: list[tuple[str, Any]]) -> Json:
-    """Return the pairs as a dictionary without infinite defaults, which JSON cannot express."""
+    """Return the (key, value) pairs of a JSON object as a dictionary, without the key `default`
+    where its value is infinite or holds something infinite, which JSON cannot express."""
     return {key: it for key, it in pairs if key != "default" or "Infinity" not in json.dumps(it)}
 
 
@@ -310,8 +311,8 @@ def _within(node: Json) -> Iterator[Json]:
 
 
 def _tables(node: Json) -> list[Json]:
-    """Return the schemas of all tables that a value of this schema can be, or can hold at any
-    depth."""
+    """Return the JSON Schemas of all tables that a value of the schema `node` can be, or can hold
+    as an element; tables within those are not among them."""
     return [it for it in _within(node) if "properties" in it]
 
 

@@ -141,8 +141,8 @@ def _stores(submission: Submission) -> bool:
 
 
 def _checkpoint_lines(scenario: Scenario, planned: Iterable[Planned]) -> Iterator[str]:
-    """Yield a line with the number of checkpoints of all jobs together if nothing fails, and the
-    time that they take."""
+    """Yield a line with the number of checkpoints of all `planned` jobs together if nothing fails,
+    and the time that they take from the jobs; no line if there are none."""
     number, spent, work = 0, 0.0, 0.0
     for it in planned:
         number, work = number + it.checkpoints, work + it.work

@@ -94,8 +94,8 @@ def _made(found: Any, name: str, parameters: Mapping[str, Any], place: str, *ser
 
 
 def _refuse_constants(kind: type, parameters: Mapping[str, Any], key: str) -> None:
-    """Raise InputError for a parameter that an attrs class has without an annotation, because attrs
-    does not take it for a field."""
+    """Raise InputError about `key` for a parameter of the class `kind` that has no annotation
+    there: attrs takes it for a constant, not for a field."""
     fields = attrs.fields_dict(kind)
     for name in parameters:
         if name not in fields and name in vars(kind):

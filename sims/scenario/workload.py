@@ -103,7 +103,8 @@ class Submission:
 
     @property
     def image(self) -> float | None:
-        """Time of a checkpoint image on a channel of the master; None: there is no master."""
+        """Time of a worker's checkpoint image on a channel of the master; None: there is no
+        master."""
         return self.needs.image if self.needs else None
 
 
@@ -192,8 +193,8 @@ def _as_moldable(submission: Submission) -> Submission:
 
 
 def _described(scenario: Scenario, system: System) -> Iterator[Described]:
-    """Yield each job of a source that is no log, with its entry in the file, or None if it has
-    none."""
+    """Yield each job of a source that is no job log, with its own entry in the file, or None if it
+    has none."""
     section, platform = scenario.job, scenario.full_platform
     startup, select = section.startup, section.selecting
     if isinstance(section, RigidSection):
@@ -225,7 +226,8 @@ def _described(scenario: Scenario, system: System) -> Iterator[Described]:
 
 
 def _refuse_changes(section: RigidSection) -> None:
-    """Raise InputError for a change of a log that is asked for where jobs come from no log."""
+    """Raise InputError where the section wants a log's jobs selected, drawn anew or scaled, for a
+    source of jobs that is no log."""
     for key in ("select", "resample", "scale"):
         if getattr(section, key) not in (None, Selection(choosing=section.selecting)):
             raise unfit(

@@ -65,8 +65,8 @@ if TYPE_CHECKING:
 
 @frozen
 class Populated:
-    """The jobs of a simulation whose actors have been made, as far as they are known before it
-    begins."""
+    """The jobs of a simulation whose actors have been made by `populate`, as far as they are known
+    before it begins."""
 
     jobs: int
     """Number of jobs that will be submitted."""
@@ -182,8 +182,8 @@ def _warn_of_copies(jobs: Workload, workers: int) -> None:
 
 
 def _pool(scenario: Scenario, system: System, jobs: Workload) -> Pool:
-    """Return the pool of workers; it tracks workers' numbers only where a hazard, a placement or
-    the log needs them."""
+    """Return the pool, the scheduler's account of free workers; it tracks workers' numbers only
+    where hazards, owners, speeds, a placement or the log need them, otherwise it counts them."""
     platform, placement = scenario.full_platform, scenario.policy.placement
     able, spares = platform.able, platform.pool.spares
     if DECIDERS[scenario.decider].numbered:

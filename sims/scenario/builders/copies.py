@@ -88,7 +88,8 @@ def _disturbances(scenario: Scenario) -> dict[str, bool]:
 
 
 def _policy(scenario: Scenario) -> tuple[RedundancyPolicy, bool]:
-    """Return the policy, and whether its new copies start from the furthest copy's state.
+    """Return (the policy for redundant copies, whether its new copies start from the furthest
+    copy's state).
 
     Raises InputError for an unknown policy.
     """

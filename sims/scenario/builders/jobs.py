@@ -187,8 +187,8 @@ def plain(scenario: Scenario) -> Callable[[Submission], bool]:
     """Return a predicate on submissions: whether nothing but faults can change the rate or the end
     of a job's runs, so that each attempt is a single timer.
 
-    The answer is computed once for each kind of job and table of protection, because a log may have
-    a million jobs under one.
+    The answer is computed once for each kind of job and protection, because a log may have a
+    million jobs under one.
     """
     known = dict[tuple[str, int, bool], bool]()
 

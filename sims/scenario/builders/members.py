@@ -70,8 +70,9 @@ def _enrolment(scenario: Scenario, submission: Submission, belief: Belief) -> En
 
 
 def _refuse_short(master: MasterSection, needed: float) -> None:
-    """Raise InputError where the master's timetable has fewer than `needed` slots, in which one
-    worker could receive an iteration's program and data."""
+    """Raise InputError where the master's timetable has fewer than `needed` slots in all: those in
+    which one worker could receive the program and all data of an iteration. Without a timetable do
+    nothing."""
     served = sum(map(len, master.timetable))
     if master.timetable and served < needed:
         raise unfit(

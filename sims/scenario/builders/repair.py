@@ -15,10 +15,8 @@ from sims.scenario.retirement import NeverRetire
 
 
 def check_repair(scenario: Scenario) -> None:
-    """Refuse keys that have no meaning with `[repair]`, or without it.
-
-    Raises InputError that names the key.
-    """
+    """Raise InputError, naming the key, where a law of faults has a `curable` though there is no
+    `[repair]`, or a `downtime` though there is one."""
     section = scenario.repair
     for law in scenario.faults.laws:
         if section is None and law.curable is not None:
