@@ -90,7 +90,8 @@ class BatchJob:
 
 @define(eq=False)
 class Queued:
-    """A job in the queue, with the number of processors of its next attempt.
+    """A job in the queue, with the number of processors of its next attempt and the time for which
+    that is expected to hold them.
 
     It is read only, but not frozen at run time: one is made for each job and run, and freezing
     doubles its cost.
@@ -140,8 +141,8 @@ class Order(Protocol):
     def __call__(
         self, job: BatchJob, processors: int, time: float, platform: int, draw: Draw
     ) -> float:
-        """Return the priority of `job`, which would get `processors` of the `platform` processors
-        that there are and is believed to take `time` on them, verification excluded. `draw` gives a
+        """Return the priority of `job`, which would get `processors` of the platform's `platform`
+        processors and is believed to take `time` on them, verification excluded. `draw` gives a
         random order its numbers."""
 
 

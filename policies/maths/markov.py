@@ -128,8 +128,8 @@ class Belief:
         all UP now, have been UP together in W = `work` slots, given that none goes DOWN before.
 
         The present slot counts; W = 0 takes 0 slots. The result is infinite where it overflows or
-        cannot happen. `expectation` says which formula is used; the condition holds for the exact
-        one.
+        cannot happen. Where `expectation` is PRINTED it is the value of the theorem's printed
+        formula instead.
         """
         if work <= 1:
             return float(work)

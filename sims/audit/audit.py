@@ -320,8 +320,8 @@ def end_workload(w: World, event: e.WorkloadEnded) -> Script:
 
 
 def end(w: World, event: e.ScenarioEnded) -> Script:
-    """Check the last line, which says how the scenario ended: all jobs completed or killed, at a
-    cap, or early."""
+    """Check the last line, which says how the scenario ended: with all jobs over, at a cap on its
+    time, or because the policy made no progress."""
     completed, capped = event.end is e.End.COMPLETED, event.end is e.End.CAPPED
     framed(completed is (w.closed is not None), "the workload says else")
     framed(w.capped is None or capped, "runs were cut")

@@ -114,7 +114,7 @@ class Columns(Decider):
     def _in_order(self, left: float) -> None:
         """Check that the jobs' copies start in the order of remaining work, the least first
         (redundancy17, section IV): `left`, that of the job that starts now, is no less than that of
-        the one before."""
+        the job that started before it at this instant."""
         before = self.least if self.started else 0
         allowed(before <= left * (1 + ROUNDING), f"{left!r} is left of it, {before!r} before")
         self.least = left

@@ -188,9 +188,9 @@ def _note(
 def _standby_changed(
     w: World, copy: Copy, worker: int, state: WorkerState, cause: int
 ) -> Script | None:
-    """Return the script (the lines that must follow) of a copy whose standby has changed to
-    `state`: a standby that is DOWN leaves the copy, one that is UP may let the copy's next run
-    start (P12). None where nothing needs a line."""
+    """Return the script (the lines that must follow) of a copy whose standby `worker` has changed
+    to `state` with event `cause`: a standby that is DOWN leaves the copy. One that is UP may let
+    the copy's next run start (P12), which is scheduled. None where no line follows at once."""
     if copy.gone or worker not in copy.standbys:
         return None
     if state is DOWN:

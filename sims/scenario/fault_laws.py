@@ -137,7 +137,8 @@ class FaultFields(Section):
 
     @property
     def by_computing(self) -> bool:
-        """Whether only time counts between a unit's faults in which one of its workers computes."""
+        """Whether, between a unit's faults, only the time counts in which one of its workers
+        computes."""
         return getattr(self, "clock", Clock.CALENDAR) is Clock.COMPUTING
 
     @property

@@ -129,10 +129,11 @@ class NamedFaults(OwnCode, FaultFields):
     mtbf: ClassVar[float] = math.inf
 
     def loaded(self, folder: Path) -> OwnFaults:
-        """Return the law itself, an object of the user's class; the class's module is looked for in
-        `folder` first.
+        """Return the section with an object of the user's class as its law, whose faults are
+        checked as they are used; the class's module is looked for in `folder` first.
 
-        Raises InputError where it cannot be loaded, or has no valid `mtbf` or `downtime`.
+        Raises InputError where the class cannot be loaded, or its object has no valid `mtbf` or
+        `downtime`.
         """
         law: FaultLaw = own(self.name, self.parameters, folder, "faults.name", FaultLaw)
         with running("faults.name", self.name, "numbers `mtbf`, above 0, and `downtime`, from 0"):

@@ -124,8 +124,8 @@ def _fixed(section: PolicySection, platform: Platform, tasks: int) -> FixedConfi
     """Return the policy that always enrols the same members: `members` in the policy's parameters
     maps worker names of `platform` to numbers of tasks.
 
-    Raises InputError where these parameters are missing or not all, or do not sum to `tasks`, the
-    number of tasks of an iteration.
+    Raises InputError unless `members` is the only parameter, each name is a worker's, each number
+    of tasks a whole one above 0, and their sum `tasks`, the number of tasks of an iteration.
     """
     members, index = section.parameters.get("members"), platform.index
     if set(section.parameters) != {"members"} or not isinstance(members, dict):
