@@ -54,8 +54,9 @@ def spare_spread(servers: int, jobs: int) -> Counts:
 
 @frozen
 class SrptR:
-    """SRPT+R (redundancy17, Algorithm 1) gives each job floor(M/n) machines, and all spare ones to
-    the job with the least remaining work.
+    """SRPT+R (redundancy17, Algorithm 1) gives each of n jobs floor(M/n) of the M machines, and all
+    spare ones to the job with the least remaining work; if n >= M, one machine each to the M jobs
+    with the least.
 
     With `cloning` all copies of a job continue from its furthest copy's state. Without, each copy
     keeps its own progress, which shows how much of the gain is due to cloning.

@@ -45,8 +45,9 @@ def give_pair(share: Share, available: int, pair: int, look: LookAhead) -> bool:
     """Give the application `pair` more processors if it is improvable with at most `available`
     more, and return whether they were given.
 
-    With LookAhead.ANY an application is improvable if some larger size within reach lets it end
-    strictly earlier; with LookAhead.NEXT_PAIR, if the next pair alone does.
+    With LookAhead.ANY an application is improvable if it would end strictly earlier on some larger
+    size, with at most `available` more processors and at most its largest useful number. With
+    LookAhead.NEXT_PAIR the next pair alone must let it end earlier.
     """
     size = share.size + pair
     most = min(share.size + available, share.candidate.largest)

@@ -98,8 +98,8 @@ def sums(kinds: Kinds, rate: float) -> tuple[float, float]:
     """Return (E_u, A), the sums over slots t > 0 of P(all UP at t, none DOWN before) and of t times
     that probability, for the workers in `kinds`, of which at least one can go DOWN.
 
-    `rate` is ln Lambda < 0 (see `log_rate`). Whichever of `closed_sums` and `truncated_sums` has
-    less to add up computes them.
+    `rate` is ln Lambda < 0 (see `log_rate`). `closed_sums` computes them where it has at most 512
+    terms, or no more terms than `truncated_sums` has slots to add up; otherwise the latter does.
     """
     # k workers of one kind with two eigenvalues give k + 1 different terms of a binomial.
     terms = prod([count + 1 if len(kind.terms) == 2 else 1 for kind, count in kinds.items()])

@@ -39,7 +39,8 @@ class Progress:
 
 @frozen(eq=False)
 class Report:
-    """One progress report of a job about a copy, and the event that caused it."""
+    """One progress report of a job about a copy: its line in the log, the event that causes that,
+    and the copy's progress after it and before it (None: nothing was reported before)."""
 
     event: EndExpected
     cause: int
