@@ -22,15 +22,16 @@ from policies.interface.copies import ActiveJobs, CopyAllocation, Counts, Redund
 
 
 def shortest_first(jobs: ActiveJobs) -> Counts:
-    """Return the positions of the jobs with the least remaining work, at most one for each of the M
-    machines, the least first; ties go to the lower position."""
+    """Return the positions in `jobs` of the min(n, M) jobs with the least remaining work, the least
+    first; n is the number of jobs, M = `jobs.servers`. Ties go to the lower position."""
     return jobs.remaining.argsort(kind="stable")[: jobs.servers]
 
 
 def spare_to_smallest(servers: int, jobs: int) -> Counts:
-    """Return the number of copies of each job, r_j of redundancy17's Algorithm 1, in the order of
-    remaining work: floor(M/n) each of n jobs on M machines, and all spare machines for the first.
-    If n >= M the first M jobs have one copy each."""
+    """Return the number of copies of each served job, r_j of redundancy17's Algorithm 1, in the
+    order of remaining work: with n = `jobs` jobs on M = `servers` machines, floor(M/n) each, and
+    for the first one all spare machines besides. If n >= M, the first M jobs have one copy each and
+    no other job is listed."""
     each = max(servers // jobs, 1)
     copies = np.full(min(jobs, servers), each)
     if jobs < servers:
@@ -39,9 +40,12 @@ def spare_to_smallest(servers: int, jobs: int) -> Counts:
 
 
 def spare_spread(servers: int, jobs: int) -> Counts:
-    """Return the number of copies of each job, in the order of remaining work: floor(M/n) each, and
-    one spare machine each for the first jobs, as far as there are spare ones (a variant that is not
-    in redundancy17)."""
+    """Return the number of copies of each served job, in the order of remaining work: with n =
+    `jobs` jobs on M = `servers` machines, floor(M/n) each, and one more for each of the first M mod
+    n. If n >= M, the first M jobs have one copy each and no other job is listed.
+
+    This variant of redundancy17's Algorithm 1 is not in the paper.
+    """
     served = min(jobs, servers)
     copies = np.full(served, servers // served)
     copies[: servers % served] += 1
@@ -50,11 +54,12 @@ def spare_spread(servers: int, jobs: int) -> Counts:
 
 @frozen
 class SrptR:
-    """SRPT+R (redundancy17, Algorithm 1) gives all spare machines to the job with the least
-    remaining work.
+    """SRPT+R (redundancy17, Algorithm 1) gives each of n jobs floor(M/n) of the M machines, and all
+    spare ones to the job with the least remaining work; if n >= M, one machine each to the M jobs
+    with the least.
 
-    Without cloning each copy keeps its own progress, which shows how much of the gain is due to
-    cloning the furthest state.
+    With `cloning` all copies of a job continue from its furthest copy's state. Without, each copy
+    keeps its own progress, which shows how much of the gain is due to cloning.
     """
 
     cloning: bool = True
@@ -66,10 +71,10 @@ class SrptR:
 
 @frozen
 class SrptREven:
-    """SRPT+R with the spare machines spread one by one over the smallest jobs.
+    """SRPT+R with the spare machines given one by one to the jobs with the least remaining work.
 
-    Once n > M/2, SRPT+R gives M - n + 1 copies to one job and one to each other; where M is large
-    that wastes nearly all of the redundancy. This variant is the project's own.
+    Once n > M/2 jobs are present, SRPT+R gives M - n + 1 copies to one job and one to each other;
+    where M is large that wastes nearly all of the redundancy. This variant is the project's own.
     """
 
     def __call__(self, jobs: ActiveJobs, rng: Generator) -> CopyAllocation:
@@ -80,8 +85,8 @@ class SrptREven:
 class Srpt:
     """SRPT without redundancy gives one machine each to the M jobs with the least remaining work.
 
-    With `stay` a job that continues keeps its server; otherwise, as under SRPT+R, every decision
-    epoch places all jobs afresh.
+    With `stay` a job that was served before and is served again keeps its machine; otherwise, as
+    under SRPT+R, all jobs are placed afresh at every arrival and departure.
     """
 
     stay: bool = False
@@ -104,8 +109,8 @@ HALF = Fraction(1, 2)
 
 
 def exact_fraction(value: Fraction | float | str) -> Fraction:
-    """Return the value as an exact fraction of the decimal as it was written: 0.29 becomes 29/100,
-    so that 0.29 x 100 floors to 29, not 28.
+    """Return the value as an exact fraction of the decimal as it was written: the float 0.29
+    becomes 29/100, so that 0.29 x 100 floors to 29, not 28. A fraction is returned as it is.
 
     Raises ValueError where `value` is not a number.
     """
@@ -121,13 +126,17 @@ def between_0_and_1(instance: object, attribute: object, beta: Fraction) -> None
 
 
 def newest_first(jobs: ActiveJobs, served: int) -> Counts:
-    """Return the positions of the `served` newest jobs, the newest first."""
+    """Return the positions of the `served` newest jobs, the newest first: those at the end of
+    `jobs`."""
     return np.arange(len(jobs) - 1, len(jobs) - 1 - served, -1)
 
 
 def shared_evenly(jobs: ActiveJobs, served: int) -> CopyAllocation:
-    """Give one machine to each of the `served` newest jobs. Where there are at least as many jobs
-    as machines, all machines' service is divided evenly among them."""
+    """Give one copy to each of the `served` newest jobs.
+
+    If they are fewer than the machines, each copy has a machine for itself. Otherwise all machines'
+    service is divided evenly among the copies (`Sharing.ROTATION`).
+    """
     order = newest_first(jobs, served)
     ones = np.ones_like(order)
     if served < jobs.servers:
@@ -136,11 +145,13 @@ def shared_evenly(jobs: ActiveJobs, served: int) -> CopyAllocation:
 
 
 def laps_copies(servers: int, jobs: int, beta: Fraction) -> tuple[Counts, int]:
-    """Return the number of copies of each served job, r_j of redundancy17's Algorithm 2, the newest
-    job first, and the number of copies that share a machine, z + 1.
+    """Return (the number of copies of each served job, the newest first; the number of copies that
+    share a machine): r_j and z + 1 of redundancy17's Algorithm 2, for n = `jobs` jobs on M =
+    `servers` machines.
 
-    With beta n = z M + alpha + gamma (alpha < M whole, gamma < 1) it serves floor(beta n) + 1 jobs
-    on exactly (z + 1) M slots. Where beta n = M the newest job has M copies at share 1/2.
+    With beta n = z M + alpha + gamma (alpha < M whole, gamma < 1) it serves floor(beta n) + 1 jobs,
+    whose copies fill exactly (z + 1) M places. Where beta n = M the newest job has M copies at
+    share 1/2.
     """
     shared, alpha = divmod(floor(beta * jobs), servers)
     each = 1 if shared else servers // (alpha + 1)
@@ -151,8 +162,9 @@ def laps_copies(servers: int, jobs: int, beta: Fraction) -> tuple[Counts, int]:
 
 @frozen
 class LapsR:
-    """LAPS+R(beta) (redundancy17, Algorithm 2) serves the newest jobs with redundant copies; with
-    `redundant = False` it gives the same jobs and shares, but one copy each."""
+    """LAPS+R(beta) (redundancy17, Algorithm 2) serves the floor(beta n) + 1 newest of n jobs with
+    redundant copies. With `redundant = False` the same jobs have the same share of a machine for
+    each copy, but one copy each."""
 
     beta: Fraction = field(default=HALF, converter=exact_fraction, validator=between_0_and_1)
     redundant: bool = True
@@ -167,7 +179,8 @@ class LapsR:
 
 @frozen
 class Laps:
-    """LAPS(beta) without redundancy: the ceil(beta n) newest jobs share the machines evenly."""
+    """LAPS(beta) without redundancy: the ceil(beta n) newest of n jobs share the machines evenly,
+    none with more than one machine."""
 
     beta: Fraction = field(default=HALF, converter=exact_fraction, validator=between_0_and_1)
 

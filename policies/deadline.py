@@ -29,8 +29,9 @@ def greedy(job: DueJob) -> str:
     """Use spot workers while they are available, and switch to on demand when the deadline requires
     it.
 
-    It does so once the remaining work and two changeovers take longer than the time to the
-    deadline, or would do so at the next call. Without spot workers the job waits until then.
+    It does so once the remaining work, a changeover, and another changeover (or the time until the
+    next call, if that is longer) take longer than the time to the deadline. Without spot workers
+    the job waits until then.
     """
     # The job can wait as long as a changeover to on demand still fits after one more changeover, or
     # after the time until the next call if that is longer.
@@ -40,11 +41,11 @@ def greedy(job: DueJob) -> str:
 
 
 def uniform_progress(job: DueJob) -> str:
-    """Act as `greedy`, but also go on demand wherever there is no spot worker and the job is behind
-    a straight line from its submission to its deadline.
+    """Act as `greedy`, but also go on demand wherever there is no spot worker and the job's saved
+    work is behind a straight line from none at its submission to all at its deadline.
 
-    The job returns to spot workers once it is ahead of the point that the line reaches two
-    changeovers later.
+    On demand, the job goes back to spot workers once its saved work has the value that the line
+    reaches only two changeovers later.
     """
     kind = greedy(job)
     ahead = job.saved / job.work * job.deadline - job.elapsed + SAME * job.deadline

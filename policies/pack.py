@@ -26,7 +26,7 @@ from policies.interface.pack import (
 @define(eq=False)
 class Share:
     """One application's tentative size (number of processors) while a policy decides, with the time
-    at which it would end."""
+    `finish` at which it would end on that size."""
 
     candidate: CandidateView
     size: int
@@ -42,11 +42,12 @@ class Share:
 
 
 def give_pair(share: Share, available: int, pair: int, look: LookAhead) -> bool:
-    """Give the application one more pair if it is improvable with up to `available` processors, and
-    return whether it was given.
+    """Give the application `pair` more processors if it is improvable with at most `available`
+    more, and return whether they were given.
 
-    An application is improvable if it would end strictly earlier with some of them, or with the
-    next pair alone (`look`).
+    With LookAhead.ANY an application is improvable if it would end strictly earlier on some larger
+    size, with at most `available` more processors and at most its largest useful number. With
+    LookAhead.NEXT_PAIR the next pair alone must let it end earlier.
     """
     size = share.size + pair
     most = min(share.size + available, share.candidate.largest)
@@ -67,10 +68,12 @@ def _further(share: Share, first: int, most: int, pair: int) -> bool:
 
 
 def grow(shares: Sequence[Share], available: int, pair: int, look: LookAhead) -> None:
-    """Give pairs to the longest application as long as it is improvable (malleable17,
-    Opt-NoRedistrib).
+    """Give `available` processors, pair by pair, to whichever application would end last, and
+    change `shares` in place (malleable17, Opt-NoRedistrib). Of equal ends the lowest index counts
+    as last.
 
-    Ties go to the lowest index. It stops at the first longest application that is not improvable.
+    It stops as soon as the application that would end last is not improvable (see `give_pair`),
+    even if processors are left.
     """
     queue = sorted((*_rank(share), at) for at, share in enumerate(shares))
     while queue:
@@ -91,8 +94,8 @@ def _rank(share: Share) -> tuple[float, int]:
 
 
 def changes(shares: Iterable[Share]) -> tuple[Resize, ...]:
-    """Return a resize for each application whose tentative size differs from the one that it has
-    now."""
+    """Return a `Resize` for each application whose tentative size differs from the number of
+    processors that it holds."""
     return tuple(
         Resize(share.candidate.index, share.size)
         for share in shares
@@ -107,7 +110,8 @@ def _smallest(view: AllocationView) -> list[Share]:
 @frozen
 class OptNoRedistrib:
     """Allocates optimally for a schedule without redistribution: one pair each, then further pairs
-    to the longest application (malleable17, Theorem 1)."""
+    to the application that would end last, as long as this lets it end earlier (malleable17,
+    Theorem 1)."""
 
     def __call__(self, view: AllocationView) -> Sequence[int]:
         shares = _smallest(view)
@@ -139,7 +143,8 @@ class GreedySpeedupProfile:
 
 def _ratio(share: Share, pair: int) -> float:
     """Return how much one more pair increases the application's work, size x time: the ratio of the
-    works after and before; inf where the application would not end earlier."""
+    works after and before. It is inf where the application would not end earlier, or would exceed
+    its largest useful size."""
     size = share.size + pair
     if size > share.candidate.largest:
         return inf
@@ -165,8 +170,8 @@ ALLOCATIONS: dict[str, AllocationPolicy] = {
 
 
 def named(name: str, look: LookAhead = LookAhead.ANY) -> RedistributionPolicy:
-    """Return the redistribution policy called `name`. Raises ValueError for a name not in
-    `CATALOGUE`."""
+    """Return the redistribution policy called `name`, of which `look` says when an application is
+    improvable. Raises ValueError for a name not in `CATALOGUE`."""
     if name not in CATALOGUE:
         raise ValueError(f"{name!r} is no redistribution policy; accepted: {', '.join(CATALOGUE)}.")
     parts: dict[str, RedistributionPolicy] = {
@@ -207,7 +212,9 @@ class NoRedistribution:
 
 @frozen
 class EndLocal:
-    """Gives idle processors, pair by pair, to the longest application."""
+    """Gives idle processors, pair by pair, to the application that would end last, as long as this
+    lets it end earlier (malleable17, section 5). `look` says whether one pair or several together
+    must."""
 
     look: LookAhead = LookAhead.ANY
 
@@ -221,10 +228,12 @@ class EndLocal:
 
 @frozen
 class Greedy:
-    """Makes the whole schedule afresh: EndGreedy at an end, IteratedGreedy at a fault.
+    """Makes the whole schedule afresh: malleable17's EndGreedy at an end, its IteratedGreedy at a
+    fault.
 
-    Every candidate starts at one pair, as in Opt-NoRedistrib; a size that comes out unchanged costs
-    nothing and keeps its t^U.
+    Every candidate starts at one pair, and pairs go to the application that would end last, as in
+    Opt-NoRedistrib. An application whose size comes out unchanged is not redistributed and keeps
+    its expected end t^U.
     """
 
     def __call__(self, view: RedistributionView) -> Sequence[Resize]:
@@ -237,7 +246,12 @@ class Greedy:
 
 @frozen
 class ShortestApplicationsFirst:
-    """Gives idle pairs to the faulty application, then pairs of the applications that end first."""
+    """At a fault, gives the faulty application idle pairs as long as these let it end earlier, then
+    pairs taken from the applications that end first (malleable17, section 5).
+
+    A pair is only taken if the application that gives it still ends before the faulty one would
+    have. `look` says whether one pair or several together must help.
+    """
 
     look: LookAhead = LookAhead.ANY
 
@@ -253,7 +267,8 @@ class ShortestApplicationsFirst:
 
     def _take(self, faulty: Share, shares: Sequence[Share], pair: int) -> bool:
         """Move the fewest pairs that help to the faulty application, from the application that ends
-        first and can give them. Return False if there is none."""
+        first and can give them, and return True. Return False, and change nothing, if there is
+        none."""
         donors = (s for s in shares if s is not faulty and s.size > pair)
         for donor in sorted(donors, key=lambda s: (s.finish, s.candidate.index)):
             for moved in self._amounts(faulty, donor, pair):
@@ -264,8 +279,9 @@ class ShortestApplicationsFirst:
         return False
 
     def _amounts(self, faulty: Share, donor: Share, pair: int) -> Iterator[int]:
-        """Return the numbers of processors that `donor` can give to the faulty application and
-        still keep a pair, ascending."""
+        """Return the numbers of processors, ascending, that `donor` can give to the faulty
+        application: it keeps a pair, and the faulty one stays within its largest useful size. Under
+        LookAhead.NEXT_PAIR one pair is the only amount."""
         most = min(donor.size - pair, faulty.candidate.largest - faulty.size)
         if self.look is LookAhead.NEXT_PAIR:
             most = min(most, pair)
@@ -273,8 +289,8 @@ class ShortestApplicationsFirst:
 
     @staticmethod
     def _helps(faulty: Share, donor: Share, moved: int) -> bool:
-        """Return whether moving `moved` processors lets the faulty application end earlier, and the
-        donor still end before the time at which the faulty one would end now."""
+        """Return whether moving `moved` processors from `donor` lets the faulty application end
+        earlier than it would now, and the donor still end before that time."""
         late = faulty.finish
         return (
             faulty.candidate.finish(faulty.size + moved) < late
@@ -286,8 +302,8 @@ class ShortestApplicationsFirst:
 class Combined:
     """Combines one heuristic for ends and one for faults: the skeleton of malleable17, section 5.
 
-    At a fault nothing is tried unless the faulty application is the longest: otherwise the makespan
-    expected before is still the best one.
+    At a fault nothing is changed unless the faulty application would now end last: otherwise the
+    fault does not delay the expected makespan.
     """
 
     at_end: RedistributionPolicy
@@ -295,7 +311,7 @@ class Combined:
 
     @property
     def acts_at_faults(self) -> bool:
-        """Whether the heuristic for faults redistributes."""
+        """Whether the heuristic for faults can redistribute at all."""
         return acts_at_faults(self.at_fault)
 
     def __call__(self, view: RedistributionView) -> Sequence[Resize]:

@@ -24,7 +24,8 @@ class Never:
 
 @frozen
 class FaultsWithin:
-    """Retires a unit on which a number of faults were blamed within a window that ends now."""
+    """Retires a unit on which at least `faults` faults were blamed within the last `window` time
+    units."""
 
     faults: int
     window: float
@@ -38,8 +39,9 @@ class FaultsWithin:
 
 @define(eq=False)
 class Score:
-    """Retires a unit of a low score: each fault blamed on it costs a penalty, and each whole period
-    that a run without such a fault computes earns a credit."""
+    """Retires a unit once the score of one of its workers is `threshold` or below. Each fault
+    blamed on a unit costs its workers `penalty`, and a run earns its workers `credit` for each
+    whole `period` for which it computes, unless the fault that ended it is blamed on them."""
 
     initial: float
     penalty: float

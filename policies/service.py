@@ -11,8 +11,8 @@ from policies.interface.service import Waiting
 
 @frozen
 class StartedFirst:
-    """Serves messages in progress first, then suspended ones, then those not begun; within each
-    group the worker with the lowest index comes first. This is the default reading of
+    """Serves messages in progress first, then those of which a part has passed, then those not
+    begun; of equals the worker with the lowest index comes first. This is the default reading of
     volatile13."""
 
     every_slot = False
@@ -26,8 +26,8 @@ class StartedFirst:
 
 @frozen
 class LongestFirst:
-    """Serves first the worker that still needs the most slots of communication, ties to the lowest
-    index; the choice is repeated in every slot.
+    """Serves first the worker that still needs the most communication time in total, ties to the
+    lowest index; the choice is repeated in every slot.
 
     Times that agree in nine digits are a tie, because sums of decimals differ in floating point
     from their values on paper.
@@ -41,8 +41,8 @@ class LongestFirst:
 
 @frozen
 class Timetable:
-    """Serves an explicit list of workers in each slot (volatile13, Figure 1), and no worker after
-    the list's end."""
+    """Serves in slot t the workers that are listed for it and wait, in the order of the list
+    (volatile13, Figure 1), and no worker after the list's end."""
 
     slots: tuple[tuple[int, ...], ...]
     """Indices of the workers to serve in slot t, slots[t], the first of them first."""

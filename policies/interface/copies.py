@@ -33,8 +33,8 @@ class Sharing(enum.Enum):
 
 @frozen(eq=False)
 class ActiveJobs:
-    """The jobs present at a decision epoch (a "checkpoint" in redundancy17), oldest first; of equal
-    arrivals the lower id comes first.
+    """The jobs present when a policy for redundant copies decides (at a decision epoch, a
+    "checkpoint" in redundancy17), oldest first; of equal arrivals the lower id comes first.
 
     The fields are parallel arrays of length n and live: a policy reads them and never keeps them. A
     job is identified by its position in them.
@@ -55,7 +55,8 @@ class ActiveJobs:
 
 @frozen(eq=False)
 class CopyAllocation:
-    """Sets the copies and the shares that hold until the next arrival or departure."""
+    """A policy's decision: the jobs that are served, their copies and the copies' shares of a
+    machine. It holds until the next arrival or departure."""
 
     jobs: Counts
     """Positions of the jobs served, highest priority first; the other jobs wait."""
@@ -74,11 +75,12 @@ class CopyAllocation:
 
 
 class RedundancyPolicy(Protocol):
-    """Divides M machines among the active jobs at each decision epoch.
+    """Divides the M machines among the active jobs at each decision epoch: an instant at which jobs
+    arrive or depart.
 
     The policy is called once for all arrivals and departures of an instant, with at least one
-    active job. The caller checks that every job named is active and named once, and that the
-    machines suffice.
+    active job; `rng` is the random stream of its own draws. The caller checks that every position
+    named is of an active job and named once, and that the machines suffice.
     """
 
     def __call__(self, jobs: ActiveJobs, rng: Generator) -> CopyAllocation: ...

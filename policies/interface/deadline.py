@@ -44,10 +44,12 @@ class DueJob:
 
 
 class KindPolicy(Protocol):
-    """Chooses the kind of worker on which a job continues; an empty answer means no kind.
+    """Chooses the kind of worker on which a job continues, by its name; an empty text means that
+    the job holds no workers and waits.
 
     The policy is called at regular intervals until the deadline and whenever something changes; the
-    same job must get the same answer. The job waits if the chosen kind is not among its offers.
+    same job must get the same answer. The job also waits if the chosen kind is not among its
+    offers.
     """
 
     def __call__(self, job: DueJob) -> str: ...

@@ -42,8 +42,9 @@ class Wake(enum.Enum):
 
 @frozen(cache_hash=True)
 class Enrolment:
-    """Describes the platform and the application for which an enrolment policy decides (volatile13,
-    section III); it is constant."""
+    """Describes what an enrolment policy knows of the workers and of one iterative job: m tasks an
+    iteration, which are shared out among the enrolled workers (volatile13, section III). It is
+    constant."""
 
     speeds: tuple[float, ...]
     """Slots that each worker needs for one task, w_q, by worker index."""
@@ -63,14 +64,16 @@ class Enrolment:
 
 @frozen
 class Configuration:
-    """Names the workers that are enrolled and the number of tasks of each."""
+    """Names the workers that are enrolled in an iteration, that is, take part in it, and the number
+    of tasks of each."""
 
     members: tuple[tuple[int, int], ...]
     """Pairs (worker index, tasks), sorted by index, with tasks >= 1 that sum to m."""
 
 
 class RunningView(Protocol):
-    """Shows the configuration that runs now; a live view."""
+    """Shows the configuration (enrolled workers and their tasks) of the iteration that runs now; a
+    live view."""
 
     @property
     def configuration(self) -> Configuration: ...
@@ -80,13 +83,15 @@ class RunningView(Protocol):
         """Slots of computation that are left: W minus those already done."""
 
     def missing(self) -> Sequence[float]:
-        """Return the slots of communication that each member still needs, in the order of
-        `configuration.members`; received parts of messages count."""
+        """Return the slots of communication that each member still needs before it can compute, in
+        the order of `configuration.members`. Parts of messages that it has received are not counted
+        again."""
 
 
 class EnrolmentView(Protocol):
-    """Shows an enrolment policy the workers and the running configuration at one instant; a live
-    view."""
+    """Shows an enrolment policy, which chooses the workers of an iteration and their tasks, the
+    state of all workers and the running configuration at one instant. It is a live view: a policy
+    never keeps it."""
 
     @property
     def enrolment(self) -> Enrolment: ...
@@ -111,13 +116,14 @@ class EnrolmentView(Protocol):
         """The current configuration; None when a new one is needed."""
 
     def missing(self, worker: int, tasks: int) -> float:
-        """Return the slots of communication that `worker` would need if it were enrolled now with
-        `tasks` tasks. Messages and parts of messages that it still holds after a failure count as
-        received."""
+        """Return the slots of communication that `worker` would need before it can compute, if it
+        were enrolled now with `tasks` tasks. Messages and parts of messages that it still holds
+        after a failure need not be sent again."""
 
 
 class EnrolmentPolicy(Protocol):
-    """Chooses the enrolled configuration (volatile13, section VI).
+    """Chooses the enrolled configuration: which workers take part in an iteration of an iterative
+    job, and how many of its m tasks each of them gets (volatile13, section VI).
 
     The policy returns None to wait (only where too few workers are UP) or, under Reason.PROACTIVE,
     to keep the running configuration. The caller checks that members are UP, within their bounds,

@@ -11,7 +11,8 @@ from attrs import frozen
 
 
 class Cause(enum.Enum):
-    """Names the event for which a redistribution policy is called (malleable17, section 3.4)."""
+    """Names the event for which a redistribution policy is called: an end of applications, or a
+    fault (malleable17, section 3.4)."""
 
     END = "end"
     """One or more applications completed and released their processors."""
@@ -20,7 +21,8 @@ class Cause(enum.Enum):
 
 
 class LookAhead(enum.Enum):
-    """Says when an application counts as improvable (malleable17 leaves it open)."""
+    """Says when an application counts as improvable, that is, when giving it more processors makes
+    sense (malleable17 leaves it open)."""
 
     ANY = "any"
     """An application is improvable if some number of the available pairs makes it end earlier; this
@@ -40,11 +42,12 @@ class Resize:
 
 
 class CandidateView(Protocol):
-    """An application that can gain or give up processors."""
+    """A malleable application that can be given more processors or give up some of its own."""
 
     @property
     def index(self) -> int:
-        """Index of the application in its pack; ties go to the lowest index."""
+        """Index of the application in its pack, the set of applications that share the platform;
+        ties go to the lowest index."""
 
     @property
     def size(self) -> int:
@@ -70,7 +73,8 @@ class CandidateView(Protocol):
 
 
 class AllocationView(Protocol):
-    """Shows an allocation policy the platform and the pack before the start."""
+    """Shows an allocation policy the free processors and the applications (a pack, in malleable17's
+    words) that have never run."""
 
     @property
     def pair(self) -> int:
@@ -83,24 +87,26 @@ class AllocationView(Protocol):
 
     @property
     def applications(self) -> Sequence[CandidateView]:
-        """All applications of the pack, by index."""
+        """The applications that are to get processors, none of which has ever run, by ascending
+        index: at time 0 all of the pack."""
 
 
 class AllocationPolicy(Protocol):
     """Chooses the numbers of processors with which waiting applications start for the first time;
-    returns one number for each, in the order of the view.
+    returns one number for each, in the order of the view's `applications`.
 
     The caller asks at time 0, and again whenever processors are free for applications that have
     never run; the view has only these. The run ends with an error unless each number is a positive
     multiple of the pair size and at most the application's `most`, and all together are at most the
-    free processors.
+    view's `processors`.
     """
 
     def __call__(self, view: AllocationView) -> Sequence[int]: ...
 
 
 class RedistributionView(Protocol):
-    """Shows a redistribution policy the state of the pack at one event; a live view."""
+    """Shows a redistribution policy the state of all applications at an end or a fault; a live
+    view."""
 
     @property
     def now(self) -> float:
@@ -133,13 +139,14 @@ class RedistributionView(Protocol):
 
 
 class RedistributionPolicy(Protocol):
-    """Redistributes processors at an event and returns the sizes that change; an empty answer
-    leaves all sizes as they are.
+    """Redistributes processors among applications at an end or a fault, and returns the sizes that
+    change; an empty answer leaves all sizes as they are.
 
     The caller checks that only candidates are resized, to positive multiples of the pair size, and
     that the processors suffice. A policy that redistributes only at ends declares it by an
-    attribute `acts_at_faults = False`. Under all others, applications that end before the faulty
-    one computes again release their processors at the fault (malleable17, section 5).
+    attribute `acts_at_faults = False`. Under all others, an application that is going to end before
+    the faulty one computes again releases its processors at once, at the fault (malleable17,
+    section 5).
     """
 
     def __call__(self, view: RedistributionView) -> Sequence[Resize]: ...

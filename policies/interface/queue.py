@@ -19,8 +19,9 @@ from policies.maths.speedup import Profile
 
 @frozen
 class Replication:
-    """Replication of a job's state: how many groups of its processors hold the whole state each,
-    how few groups a run can go on with, and how long it pauses as that number changes."""
+    """Replication of a job's state: a job's processors form `count` groups of equal size, each of
+    which holds the whole state, so that a run can go on, slower, when groups are lost with their
+    members."""
 
     count: int
     """Number of groups, g."""
@@ -77,19 +78,20 @@ class BatchJob:
 
     @property
     def overhead(self) -> float:
-        """Time for which an attempt holds its processors besides computing: start-up and
-        verification."""
+        """Time for which an attempt holds its processors besides computing: choice of workers,
+        start-up and verification."""
         return self.select + self.startup + self.verification
 
     def believed(self, processors: int) -> float:
-        """Return the expected time of one attempt on `processors` processors, without
-        verification."""
+        """Return the time that one attempt on `processors` processors is expected to take, without
+        verification: the user's estimate, or, without one, the profile's time."""
         return self.profile.time(processors) if self.estimate is None else self.estimate
 
 
 @define(eq=False)
 class Queued:
-    """A job in the queue, with the allotment of its next attempt.
+    """A job in the queue, with the number of processors of its next attempt and the time for which
+    that is expected to hold them.
 
     It is read only, but not frozen at run time: one is made for each job and run, and freezing
     doubles its cost.
@@ -118,15 +120,16 @@ attempt.
 
 @define(eq=False)
 class Reservation:
-    """Processors that are promised to a waiting job from a time on."""
+    """A promise that a waiting job, `waiting`, can start at the time `start` on as many processors
+    as its entry says."""
 
     start: float
     waiting: Queued
 
 
 class Draw(Protocol):
-    """Returns a uniform number in [0, 1) that belongs to a job: there is one draw per job and
-    run."""
+    """Returns a random number, uniform in [0, 1), that belongs to a job: in one simulation every
+    call with the same job gets the same number."""
 
     def __call__(self, job: BatchJob) -> float: ...
 
@@ -138,13 +141,14 @@ class Order(Protocol):
     def __call__(
         self, job: BatchJob, processors: int, time: float, platform: int, draw: Draw
     ) -> float:
-        """Return the priority of `job` on `processors` of the `platform`'s processors, where it is
-        believed to take `time`, verification excluded."""
+        """Return the priority of `job`, which would get `processors` of the platform's `platform`
+        processors and is believed to take `time` on them, verification excluded. `draw` gives a
+        random order its numbers."""
 
 
 @frozen
 class Moment:
-    """Gives an order what it may depend on besides the job: the time and the users' usage."""
+    """Shows an order that changes with time the current time and the users' past usage."""
 
     now: float
     used: Callable[[str], float] = field(default=lambda user: 0.0)
@@ -153,15 +157,17 @@ class Moment:
 
 @runtime_checkable
 class TimedOrder(Protocol):
-    """An order that changes with time. It declares this by having `at`: only then is the queue
-    sorted anew at each decision."""
+    """An order of the queue that changes with time. It declares this by having `at`: only then is
+    the queue sorted anew at each decision."""
 
     @property
     def half_life(self) -> float | None:
-        """Half-life of usage, in the scenario's unit; None if the order does not use usage."""
+        """Time in which the weight of a user's past processor-time halves, in the scenario's unit;
+        None if the order does not depend on usage."""
 
     def at(self, moment: Moment) -> Order:
-        """Return the order that holds at this moment."""
+        """Return the order that holds at the time of `moment`, given the users' usage until
+        then."""
 
 
 class BatchView(Protocol):
@@ -199,15 +205,17 @@ class BatchView(Protocol):
 
     @property
     def running(self) -> Sequence[Run]:
-        """All running attempts and all processors that are DOWN, sorted by expected end, then by
-        index. An expected end may lie in the past where a job outlives its estimate."""
+        """All running attempts, and all processors that are not UP as attempts without a job,
+        sorted by expected end, then by index. An expected end may lie in the past where a job
+        outlives its estimate."""
 
     def absent(self, run: Run) -> Sequence[Run]:
-        """Return the processors of `run` that are not UP, in the form that `running` would list
-        them if the run ended."""
+        """Return an entry, in the form in which `running` has them, for each processor of `run`
+        that is not UP now: what `running` would still list of it if the run ended."""
 
     def without(self, gone: Sequence[Run]) -> BatchView:
-        """Return this view as it would be after the runs in `gone` are cancelled."""
+        """Return this view as it would be after the runs in `gone` are cancelled: their processors
+        that are UP free, and their jobs, unless another copy of them runs, in the queue."""
 
     @property
     def shelf_end(self) -> float | None:
@@ -229,8 +237,7 @@ class BatchView(Protocol):
 
     @property
     def early(self) -> Sequence[Run]:
-        """Runs, of those that have ended since the last decision, whose ends came before they were
-        expected."""
+        """Runs that have ended since the last decision, and did so before their expected ends."""
 
     @property
     def moved(self) -> bool:
@@ -246,8 +253,9 @@ class BatchView(Protocol):
         """Numbers of the free processors, as intervals; empty where they are only counted."""
 
     def place(self, free: Sequence[int], count: int) -> Sequence[int]:
-        """Return which `count` of the processors `free` a start would get, as far as the placement
-        depends on their numbers alone; else the lowest."""
+        """Return the numbers of the `count` processors, of the free ones `free`, that a start would
+        get where the placement rule chooses by processors' numbers alone; under any other rule the
+        lowest numbers."""
 
 
 @define(eq=False)
@@ -282,16 +290,17 @@ class Decision:
 class Strategy(Protocol):
     """Decides which jobs start now.
 
-    The strategy is called once at every instant at which an attempt ends, a job arrives, or a
-    processor fails or returns, after all completions of that instant. The same view must get the
-    same answer.
+    The strategy is called once at every instant at which an attempt ends, a job arrives, a
+    processor fails or returns, or its last decision's `wake` comes, after all completions of that
+    instant. The same view must get the same answer.
     """
 
     def __call__(self, view: BatchView) -> Decision: ...
 
 
 class Allocation(Protocol):
-    """Gives each job a number of processors by a local rule, the same for all its attempts."""
+    """Gives each job a number of processors by a local rule, one that looks at each job alone; it
+    holds for all of the job's attempts."""
 
     def __call__(self, jobs: Sequence[BatchJob], processors: int) -> Sequence[int]:
         """Return the number of processors of each of `jobs`, from 1 to P = `processors`."""
@@ -303,14 +312,16 @@ Allotment = tuple[tuple[int, int], ...]
 
 @runtime_checkable
 class BatchAllocation(Protocol):
-    """Allots the attempts of all pending jobs together, batch by batch (moldable21, section
+    """Allots the attempts of all pending jobs together, in batches: each batch has several attempts
+    of a job, and jobs that fail in all of them are allotted again in the next (moldable21, section
     4.4)."""
 
     def allot(
         self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
     ) -> Sequence[Allotment]:
-        """Return an allotment for each of `jobs`: pairs (number of attempts, processors of each)
-        for the attempts[i] attempts that job i may make in this batch."""
+        """Return an allotment for each of `jobs`, in their order: pairs (number of attempts,
+        processors of each), in the order of the attempts, for the attempts[i] attempts that job i
+        may make in this batch on P = `processors`."""
 
 
 @frozen

@@ -11,8 +11,8 @@ Spans = Sequence[tuple[int, int]]
 
 
 class WorkerRecord(Protocol):
-    """Record of one worker: the faults blamed on its unit, the unit's repairs, and its computing
-    time."""
+    """Record of one worker: the faults blamed on its unit (the worker, or the node or rack that
+    fails as one with it), the unit's repairs, and the worker's computing time."""
 
     @property
     def faults(self) -> Sequence[float]:
@@ -28,7 +28,7 @@ class WorkerRecord(Protocol):
 
 
 class FleetView(Protocol):
-    """The fleet as a retirement policy sees it; a live view."""
+    """Shows a retirement policy all workers at the end of a repair; a live view."""
 
     @property
     def now(self) -> float:
@@ -47,11 +47,12 @@ class FleetView(Protocol):
 
 
 class RetirementPolicy(Protocol):
-    """Decides, as the last stage of a unit's repair ends, whether the unit comes back."""
+    """Decides whether a unit (a worker, or a node or rack that fails as one) comes back into
+    service. It is asked as the last stage of each repair ends."""
 
     def retires(self, workers: Sequence[int], view: FleetView) -> bool:
-        """Return whether the unit with these workers retires: it does not come back from this
-        repair, and its workers are DOWN for ever."""
+        """Return whether the unit with these workers, by ascending number, retires: it does not
+        come back from this repair, and its workers are DOWN for ever."""
 
 
 class ScoringPolicy(RetirementPolicy, Protocol):
@@ -62,8 +63,8 @@ class ScoringPolicy(RetirementPolicy, Protocol):
         """Record that a fault is blamed, at `now`, on the unit with these workers."""
 
     def ran(self, workers: Spans, computed: float) -> None:
-        """Record that a run is over that computed for `computed` time units on these workers; those
-        on which a fault that ended it is blamed are left out."""
+        """Record that a run is over that computed for `computed` time units on these workers. If a
+        fault ended the run, the workers of the unit on which it is blamed are not among them."""
 
     def score(self, worker: int) -> float:
-        """Return the score of a worker; higher is better."""
+        """Return the score of a worker, by its number; higher is better."""

@@ -8,7 +8,7 @@ from typing import Protocol
 
 
 class Waiting(Protocol):
-    """A worker that waits for one of the master's channels; a live view."""
+    """A worker that wants one of the master's channels, or has one; a live view."""
 
     @property
     def index(self) -> int: ...
@@ -27,16 +27,17 @@ class Waiting(Protocol):
 
 
 class ServiceOrder(Protocol):
-    """Chooses the workers that the master serves from now on: at most `channels` of those in
-    `waiting`.
+    """Chooses the workers that the master serves from now on, the first one first: at most
+    `channels` of those in `waiting`, at the time `now`.
 
-    It is asked about members of runs first, then about standbys, with the channels that are left.
+    It is asked about members of runs first, then about standbys (workers held ready to replace
+    members), with the channels that are left.
     """
 
     @property
     def every_slot(self) -> bool:
-        """Whether the choice can change while demand does not; if so, the order is called again at
-        the start of every slot, that is, at each whole time."""
+        """Whether the choice can change while the workers in `waiting` stay the same. If so, the
+        order is called again at the start of every slot, that is, at each whole time."""
 
     def __call__(
         self, waiting: Sequence[Waiting], channels: int, now: float

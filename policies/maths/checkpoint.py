@@ -27,22 +27,24 @@ def checkpoint_cost(
 
 
 def young_period(mtbf: Times, cost: Times) -> Times:
-    """Return tau, the period between two checkpoints' ends, by Young's formula, the checkpoint
-    included (malleable17, eq. 1)."""
+    """Return tau = sqrt(2 mtbf C) + C, Young's period from one checkpoint's end to the next one's,
+    the checkpoint itself included (malleable17, eq. 1); C is `cost`."""
     return np.sqrt(2 * mtbf * cost) + cost
 
 
 def checkpoints(work: Times, period: Times, cost: Times) -> Times:
     """Return N_ff, the number of checkpoints that `work` s of computation take without a fault
-    (malleable17, eq. 2)."""
+    (malleable17, eq. 2): one after every `period` - `cost` s of work. Work that is a multiple of
+    this ends with a checkpoint."""
     return np.floor(work / (period - cost))
 
 
 def expected_time(work: Times, rate: Times, cost: Times, period: Times, downtime: float) -> Times:
-    """Return t^R, the expected time of `work` s of computation under faults at `rate` per s
-    (malleable17, eq. 3).
+    """Return t^R, the expected time of `work` s of computation under faults at `rate` per s, with a
+    checkpoint of `cost` s every `period` s, the checkpoint included (malleable17, eq. 3).
 
-    A recovery takes as long as a checkpoint (R = C); faults occur during checkpoints too.
+    After a fault, the run loses `downtime` s and a recovery of as long as a checkpoint (R = C).
+    Faults occur during checkpoints too.
     """
     full = checkpoints(work, period, cost)
     rest = work - full * (period - cost)
@@ -52,14 +54,15 @@ def expected_time(work: Times, rate: Times, cost: Times, period: Times, downtime
 
 
 def young_work(mtbf: float, cost: float) -> float:
-    """Return the work between two checkpoints by Young's formula, where `mtbf` is that of all
-    members together."""
+    """Return the work in s between two checkpoints by Young's formula, sqrt(2 mtbf cost), where
+    `mtbf` is that of all members of the run together and `cost` the time of a checkpoint."""
     return math.sqrt(2 * mtbf * cost)
 
 
 def daly_work(mtbf: float, cost: float) -> float:
-    """Return the work between two checkpoints by Daly's higher-order formula (J. T. Daly, FGCS 22,
-    2006, eq. 37)."""
+    """Return the work in s between two checkpoints by Daly's higher-order formula (J. T. Daly, FGCS
+    22, 2006, eq. 37), where `mtbf` is that of all members of the run together and `cost` the time
+    of a checkpoint. Where cost >= 2 mtbf the work is `mtbf`."""
     # Daly's expansion holds for C < 2 mu only; beyond it he sets the work to mu.
     if cost >= 2 * mtbf:
         return mtbf

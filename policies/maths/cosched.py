@@ -26,7 +26,8 @@ from policies.maths.checkpoint import (
 
 @frozen
 class Link:
-    """The parameters of a redistribution's cost (malleable17, eq. 6)."""
+    """The parameters of the cost of a redistribution (moving an application to another number of
+    processors; malleable17, eq. 6)."""
 
     startup: float = 0.0
     """Startup time S of each redistribution, in s."""
@@ -36,14 +37,18 @@ class Link:
     """Inverse of the bandwidth, in s per data unit."""
 
     def cost(self, footprint: float, before: int, after: int) -> float:
-        """Return RC, the time in s that it takes to redistribute `footprint` data units in all from
-        `before` to `after` processors."""
+        """Return RC, the time in s that it takes to redistribute an application's `footprint` (all
+        of its data, in data units) from `before` to `after` processors (malleable17, eq. 6).
+
+        It is S + rounds x (footprint x inverse bandwidth / (before x after) + beta).
+        """
         message = footprint * self.inverse_bandwidth / (before * after) + self.latency
         return self.startup + round_count(before, after) * message
 
 
 def round_count(before: int, after: int) -> int:
-    """Return the number of rounds of messages that a redistribution takes.
+    """Return the number of rounds of messages that a redistribution from `before` to `after`
+    processors takes: max(min(before, after), |after - before|).
 
     It is the edge-chromatic number of the bipartite graph between the processors that stay and
     those that come or go, which is its largest degree (König; malleable17, section 3.3.1).
@@ -73,7 +78,8 @@ class Checkpointing:
     move."""
 
     def checkpoint(self, footprint: float, sizes: Times) -> Times:
-        """Return the checkpoint costs C_ij, in s, for each of `sizes`."""
+        """Return C_ij, the time in s of a checkpoint of an application with `footprint` data units,
+        for each number of processors in `sizes`."""
         if callable(self.cost):
             return self.cost(sizes)
         if self.cost is not None:
@@ -83,7 +89,8 @@ class Checkpointing:
 
 def synthetic_times(footprint: float, sequential: float, sizes: Times) -> Times:
     """Return t(m, q), the error-free time in s of the synthetic application of size m = `footprint`
-    on each number of processors in `sizes` (malleable17, eq. 7)."""
+    with the sequential fraction `sequential`, on each number of processors q in `sizes`
+    (malleable17, eq. 7)."""
     whole = footprint * math.log2(footprint)
     return sequential * 2 * whole + (1 - sequential) * 2 * whole / sizes + whole / sizes
 
@@ -99,10 +106,12 @@ floats take four times the memory."""
 
 @frozen(eq=False)
 class Costs:
-    """One application's times by size, in s; sizes are multiples of `pair`.
+    """One application's times by size, in s; a size is a number of processors, a multiple of
+    `pair`.
 
-    Tables are indexed by size // pair - 1. Where nothing is checkpointed and no fault expected, t^R
-    = alpha t.
+    The tables have the value for a size at index size // pair - 1. Where nothing is checkpointed
+    and no fault is expected, t^R, the expected time of a fraction alpha of the work, is alpha times
+    t_ij.
     """
 
     pair: int
@@ -151,16 +160,16 @@ class Costs:
         return left * self.times[at] + self.checkpoints(size, left) * self.checkpoint[at]
 
     def taken(self, size: int, elapsed: float) -> int:
-        """Return N, the number of checkpoints taken on `size` processors in the `elapsed` s since
-        the last fault or redistribution (malleable17, eq. 5)."""
+        """Return N = floor(elapsed / tau), the number of checkpoints taken on `size` processors in
+        the `elapsed` s since the last fault or redistribution (malleable17, eq. 5)."""
         return int(elapsed / self.period[size // self.pair - 1])
 
     def left(self, size: int, left: float, elapsed: float, taken: int) -> float:
-        """Return the fraction of the work that is left, when `left` of it was left `elapsed` s ago
-        and `taken` checkpoints were taken since.
+        """Return the fraction of the work that is left on `size` processors, when the fraction
+        `left` was left `elapsed` s ago and `taken` checkpoints were taken since; at least 0.
 
-        All work counts, saved or not (malleable17, section 3.3.2); a checkpoint under way counts as
-        work.
+        All work counts, saved or not (malleable17, section 3.3.2); the time of a checkpoint under
+        way counts as work.
         """
         at = size // self.pair - 1
         worked = elapsed - taken * self.checkpoint[at]
@@ -194,13 +203,14 @@ class Costs:
 
     def computing(self, size: int) -> float:
         """Return tau - C, the work in s between two checkpoints on `size` processors; inf where no
-        checkpoint is taken."""
+        checkpoint is taken. A size that the tables do not cover stands for the nearest that they
+        do."""
         at = self.row(size)
         return self.work[at] if self.period[at] < LONGEST else math.inf
 
     def saving(self, size: int) -> float:
         """Return C, the time in s of a checkpoint on `size` processors, which is also that of a
-        recovery."""
+        recovery. A size that the tables do not cover stands for the nearest that they do."""
         return self.checkpoint[self.row(size)]
 
     @property
@@ -209,8 +219,8 @@ class Costs:
         return self.pair * len(self.times)
 
     def row(self, size: int) -> int:
-        """Return the index in the tables of the size `size`, or of the nearest size that they
-        cover."""
+        """Return the index in the tables of `size` processors, rounded down to a multiple of
+        `pair`, or of the nearest size that the tables cover."""
         return min(max(size // self.pair, 1), len(self.times)) - 1
 
 
@@ -221,8 +231,11 @@ def costs(
     link: Link,
     protection: Checkpointing | None,
 ) -> Costs:
-    """Build the tables of one application, given the times in s that it takes on pair, 2 pair, 3
-    pair... processors. Without `protection` nothing is checkpointed and no fault is expected."""
+    """Build the tables of one application with `footprint` data units, given the times in s that it
+    takes on pair, 2 pair, 3 pair... processors, without faults and checkpoints.
+
+    Without `protection` nothing is checkpointed and no fault is expected.
+    """
     if protection is None:
         none, never = np.zeros(len(times)), np.full(len(times), LONGEST)
         least = pair * (int(np.argmin(times)) + 1)
@@ -249,8 +262,13 @@ def _protected(
 def _rates(
     times: Times, sizes: Times, cost: Times, period: Times, protection: Checkpointing
 ) -> tuple[Times, Times, Times]:
-    """Return three tables by size: t^R of the whole work, and two factors of it, e^(lambda j R) (1
-    / (lambda j) + D) and e^(lambda j tau) - 1 (malleable17, eq. 3)."""
+    """Return three tables by size, on each of `sizes` processors: t^R of the whole work, and two
+    factors of it, e^(lambda j R) (1 / (lambda j) + D) and e^(lambda j tau) - 1 (malleable17, eq.
+    3).
+
+    `times`, `cost` and `period` are t, C and tau by size. With an infinite MTBF both factors are 0,
+    and t^R is the time without faults, checkpoints included.
+    """
     if math.isinf(protection.mtbf):
         none = np.zeros(len(times))
         return times + checkpoints(times, period, cost) * cost, none, none

@@ -41,7 +41,7 @@ class Gain(Protocol):
 
 @frozen
 class ConstantGain:
-    """The gain without variability: g = t for any number of copies."""
+    """The mean service g(r, t) at a constant speed of 1: g = t for any number r of copies."""
 
     def work(self, copies: int, time: float) -> float:
         return time
@@ -52,10 +52,10 @@ class ConstantGain:
 
 @frozen
 class FrozenTwoPoint:
-    """The gain of speeds that are `peak` (probability 1/peak) or 0 and never change between
-    decision epochs.
+    """The mean service g(r, t) where each server's speed is `peak` (with probability 1/peak) or 0,
+    and never changes between two decision epochs (arrivals and departures of jobs).
 
-    g = peak (1 - (1 - 1/peak)^r) t is the largest gain that redundancy can have.
+    g = peak (1 - (1 - 1/peak)^r) t is the largest gain that redundancy can have at this peak.
     """
 
     peak: float = field(default=4.0, validator=gt(1))
@@ -73,10 +73,10 @@ class FrozenTwoPoint:
 
 @frozen
 class GainFunction:
-    """A gain given as a function g(r, t) that rises with time; the time for an amount of work is
-    found numerically (to 1e-14 relative).
+    """The mean service given as `function`, (copies r, time t) -> g(r, t), which rises with time.
+    The time for an amount of work is found numerically (to 1e-14 relative).
 
-    `peak` bounds g(r, t) <= peak t, and g(r, t) >= g(1, t) = t bounds it from below (unit mean).
+    Every g(r, t) must lie between t = g(1, t), as the mean speed is 1, and peak x t.
     """
 
     function: Callable[[int, float], float]
@@ -114,11 +114,12 @@ class GainEstimate:
 
 
 def two_state_gain(copies: int, time: float, process: TwoPoint | OnOff) -> GainEstimate:
-    """Return the mean service g(r, t) of `copies` copies in `time` under a two-speed process, by
-    numerical integration of E[max] = integral of 1 - F^r.
+    """Return the mean service g(r, t) of r = `copies` copies in the time t = `time` under a
+    two-speed process, by numerical integration of E[max] = integral of 1 - F^r.
 
-    The number of redraws in t is Poisson; with n, the n + 1 intervals have Dirichlet lengths, so
-    that the share of time at the peak, k of them being at it, is Beta(k, n + 1 - k).
+    F is the distribution of one server's share of time at the peak. The number of redraws in t is
+    Poisson; n redraws cut t into n + 1 intervals of Dirichlet lengths, and if k of them are at the
+    peak, their share of t is Beta(k, n + 1 - k).
     """
     from scipy.integrate import quad
 
@@ -133,8 +134,9 @@ def two_state_gain(copies: int, time: float, process: TwoPoint | OnOff) -> GainE
 
 
 class _Occupation:
-    """Distribution of the share of a time interval that a two-state chain spends in its second
-    state, the high speed."""
+    """Distribution of the share of a time interval that one server spends at its high speed, where
+    the speed is redrawn a Poisson number of times, `redraws` on average, and is high with
+    probability `p`."""
 
     def __init__(self, redraws: float, p: float) -> None:
         from scipy.stats import binom, poisson
@@ -157,8 +159,11 @@ class _Occupation:
 
 
 def _two_state(process: TwoPoint | OnOff) -> tuple[float, float, float, float]:
-    """Return the low speed, the high speed, the probability of the high one and the rate of
-    redraws. An on/off chain is a two-point process that is redrawn at the sum of its two rates."""
+    """Return (low speed, high speed, probability of the high one, rate of redraws) of a process.
+
+    An on/off chain is a two-point process that is redrawn at the sum of the rates of its two
+    changes.
+    """
     if isinstance(process, TwoPoint):
         return process.low, process.peak, process.probability, 1 / process.interval
     return 0.0, process.peak, 1 / process.peak, 1 / process.on + 1 / process.off
@@ -166,8 +171,8 @@ def _two_state(process: TwoPoint | OnOff) -> tuple[float, float, float, float]:
 
 @frozen
 class SimulatedService:
-    """Service that independent servers gave in [0, t], which yields g(r, t) for every r from one
-    sample."""
+    """The service that each of a sample of independent servers gave in (0, t], from which g(r, t)
+    is estimated for every r."""
 
     samples: NDArray[np.float64]
 
@@ -175,15 +180,17 @@ class SimulatedService:
     def of(
         cls, process: SpeedProcess, time: float, servers: int, rng: Generator
     ) -> SimulatedService:
-        """Simulate `servers` paths of `process` up to `time`."""
+        """Simulate `servers` independent paths of `process` until `time`, and keep the service of
+        each."""
         paths = (service_until(process, time, rng) for _ in range(servers))
         return cls(np.fromiter(paths, dtype=float, count=servers))
 
     def gain(self, copies: int) -> GainEstimate:
-        """Return the mean service g(r, t) of `copies` copies: the mean of the maximum over all
-        subsets of r servers, with its standard error from up to 20 parts of the sample.
+        """Return an estimate of g(r, t), the mean service of r = `copies` copies: the mean of the
+        maximum over all subsets of r simulated servers.
 
-        Raises ValueError for more copies than half of the sample.
+        Its standard error is that among up to 20 parts of the sample. Raises ValueError unless
+        `copies` is from 1 to half of the sample.
         """
         n = len(self.samples)
         if not 1 <= copies <= n // 2:
@@ -211,8 +218,8 @@ def _mean_maximum(samples: NDArray[np.float64], copies: int) -> float:
 
 
 def _largest_of(n: int, copies: int) -> NDArray[np.float64]:
-    """Return the weight of each of n sorted values in the mean of the largest of `copies` of them:
-    C(k - 1, r - 1) / C(n, r)."""
+    """Return the weight of each of n values, sorted ascending, in the mean of the largest of
+    `copies` values drawn from them without replacement: C(k - 1, r - 1) / C(n, r) for the k-th."""
     from scipy.special import gammaln
 
     k = np.arange(1, n + 1)
@@ -233,9 +240,12 @@ GainAt = Callable[[int, float], GainEstimate]
 
 
 def gain_at(process: SpeedProcess, sample: int, rng: Generator) -> GainAt:
-    """Return the function (copies, time) -> g(r, t), the mean service under `process`: integrated
-    for two-state speeds, otherwise simulated with `sample` servers per time (with the error that
-    this leaves)."""
+    """Return the function (copies, time) -> estimate of g(r, t), the mean service under `process`.
+
+    It is exact at constant speed, integrated for two-state speeds, and otherwise simulated afresh
+    for each time with `sample` servers; the estimate's error tells what this leaves. The results do
+    not depend on the order of the calls.
+    """
     if isinstance(process, ConstantSpeed):
         return lambda copies, time: GainEstimate(time, 0.0)
     if isinstance(process, TwoPoint | OnOff):
@@ -252,10 +262,11 @@ def gain_at(process: SpeedProcess, sample: int, rng: Generator) -> GainAt:
 
 
 def tabulated_gain(process: SpeedProcess, sample: int, rng: Generator) -> Gain:
-    """Return the mean service g(r, t) of `process` for the mean semantics: `gain_at` on a grid of
-    times, with g/t linear in log t between.
+    """Return the mean service g(r, t) of `process`, computed by `gain_at` at four times per
+    doubling when first needed, with g/t interpolated linearly in log t between these.
 
     g(1, t) = t exactly, and t <= g(r, t) <= peak t (redundancy17, Lemma 2) whatever the error.
+    `sample` is the number of servers simulated for each time, and `rng` their randomness.
     """
     if isinstance(process, ConstantSpeed):
         return ConstantGain()

@@ -24,7 +24,8 @@ PRODUCTS_KEPT = 1 << 13
 
 
 class Expectation(enum.Enum):
-    """Says which formula of E(S)(W) is used (volatile13, Theorem 5.1)."""
+    """Says by which formula E(S)(W), the expected slots in which a set S of workers computes for W
+    slots, is evaluated (volatile13, Theorem 5.1)."""
 
     EXACT = "exact"
     """The expectation given success of Definition 2: 1 + (W - 1) E_c / P_+."""
@@ -54,8 +55,8 @@ class MarkovChain:
             raise ValueError(f"Each row of transition probabilities sums to 1, not {rows}.")
 
     def spectrum(self) -> Spectrum:
-        """Return the eigenvalues and weights of the chain's UP/RECLAIMED part, computed at every
-        call."""
+        """Return the eigenvalues and weights of the UP/RECLAIMED part of the chain, computed anew
+        at every call."""
         return Spectrum.of(self.rows)
 
 
@@ -64,8 +65,8 @@ class Belief:
     """A scheduler's belief about the availability of each worker, a Markov chain, with the
     quantities that policies compute from it.
 
-    A set S of workers is a bit mask, bit q for worker q. Analyses are made when first needed and
-    remembered; no answer depends on earlier calls.
+    Methods take a set S of workers as a bit mask `mask`, in which bit q stands for worker q.
+    Analyses are made when first needed and remembered; no answer depends on earlier calls.
     """
 
     chains: tuple[MarkovChain, ...] = field(converter=tuple[MarkovChain, ...])
@@ -87,8 +88,8 @@ class Belief:
         return found
 
     def analysis(self, mask: int) -> SetAnalysis:
-        """Return the quantities of Theorem 5.1 (E_u, A, P_+ and E_c, see SetAnalysis) of the
-        workers in `mask`, which must not be empty."""
+        """Return the quantities of Theorem 5.1 (E_u, A, P_+ and E_c, see SetAnalysis) of the set of
+        workers in the bit mask `mask`, which must not be empty."""
         found = self._sets.get(mask)
         if found is None:
             found = self._analyse(mask)
@@ -104,11 +105,12 @@ class Belief:
         return analyse([self.spectrum(worker) for worker in workers_of(mask)])
 
     def _product(self, mask: int) -> Product:
-        """Return P(all UP at t, none DOWN before) of a set of workers: the product for all of them
-        but the last, which a policy's sets mostly share, times the last.
+        """Return the function P(all UP at t, none DOWN before t) of the set of workers in the bit
+        mask `mask`.
 
-        A new set takes 1.5 multiplications in this way; multiplied one by one, Y-IE takes 1.13
-        times as long.
+        It is the product for all of them but the one of the highest index, which is remembered as
+        the sets that a policy tries mostly share it, times that worker's own. A new set takes 1.5
+        multiplications in this way; multiplied one by one, Y-IE takes 1.13 times as long.
         """
         found = self._products.get(mask)
         if found is None:
@@ -122,11 +124,12 @@ class Belief:
         return found
 
     def expected(self, mask: int, work: float) -> float:
-        """Return E(S)(W): the expected slots until `mask`, all UP now, has been UP together in
-        `work` slots.
+        """Return E(S)(W): the expected number of slots until the workers in the bit mask `mask`,
+        all UP now, have been UP together in W = `work` slots, given that none goes DOWN before.
 
         The present slot counts; W = 0 takes 0 slots. The result is infinite where it overflows or
-        cannot happen.
+        cannot happen. Where `expectation` is PRINTED it is the value of the theorem's printed
+        formula instead.
         """
         if work <= 1:
             return float(work)
@@ -138,19 +141,21 @@ class Belief:
         return exp(exponent) if exponent < 709.0 else inf
 
     def log_success(self, mask: int, work: float) -> float:
-        """Return ln P_+^(W - 1): the log-probability that `mask`, all UP now, computes for `work`
-        slots while no worker goes DOWN."""
+        """Return ln P_+^(W - 1): the log-probability that the workers in the bit mask `mask`, all
+        UP now, are UP together in W = `work` slots, the present one included, before one of them
+        goes DOWN. It is 0 for W <= 1."""
         return (work - 1) * self.analysis(mask).log_p_plus if work > 1 else 0.0
 
     def log_survival(self, workers: Iterable[int], t: float) -> float:
-        """Return the logarithm of the product of P_ND(t): the probability that none of these
-        workers, UP now, is DOWN within t slots."""
+        """Return the sum over `workers`, by index, of ln P_ND(t): the log-probability that none of
+        them, all UP now, is DOWN within t slots. It is 0 for t = 0."""
         return sum(self.spectrum(q).log_survival(t) for q in workers) if t > 0.0 else 0.0
 
     def estimate(
         self, needs: Iterable[tuple[int, float]], work: float, channels: int
     ) -> tuple[float, float]:
-        """Return (ln P, E in slots) of a configuration for the rest of its iteration (volatile13,
+        """Return (ln P, E) of the workers in `needs` for the rest of an iteration: P is the
+        probability that it ends without a failure, E its expected length in slots (volatile13,
         sections V.B and VI.A).
 
         `needs` has a pair (worker, slots of communication that it needs) for each member, at least
@@ -173,11 +178,11 @@ class Belief:
         return log_success, transfer + self.expected(mask, work)
 
     def recall(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """Return the object that `make` built when this method was first called with `key`;
-        policies use it as a cache.
+        """Return the object that `make` built when this method was first called with `key`; a
+        policy keeps computed tables in this way.
 
-        The object lives as long as the belief and may be shared by policies, so it must never
-        change an answer.
+        The object lives as long as the belief and may be shared by all policies that use it, so it
+        must never change an answer.
         """
         found = self._made.get(key)
         if found is None:
@@ -186,5 +191,5 @@ class Belief:
 
 
 def workers_of(mask: int) -> list[int]:
-    """Return the indices of the workers in a bit mask, ascending."""
+    """Return the indices q of the workers whose bit q is set in the mask, ascending."""
     return [worker for worker, bit in enumerate(f"{mask:b}"[::-1]) if bit == "1"]

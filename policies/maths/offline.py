@@ -27,7 +27,8 @@ Places = NDArray[np.int64]
 
 @frozen
 class Load:
-    """One way to share the tasks: a number of workers and the common UP slots that they need."""
+    """One way to share an iteration's tasks evenly: a number of workers, and the slots in which all
+    of them have to be UP for the iteration to end."""
 
     workers: int
     slots: int
@@ -40,8 +41,12 @@ def _exactly(total: float, coefficients: NDArray[np.float64]) -> LinearConstrain
 
 
 def _at_most(high: float, variables: int, *terms: tuple[float, Places]) -> LinearConstraint:
-    """Return constraints on `variables` variables, one for each position of the terms: the sum over
-    the terms of coefficient x variable at that position is at most `high`."""
+    """Return one constraint for each position k of the arrays in `terms`: the sum over the terms
+    (coefficient, indices) of coefficient x variable number indices[k] is at most `high`.
+
+    All arrays of indices have the same length; `variables` is the number of variables of the
+    programme.
+    """
     rows = len(terms[0][1])
     values = np.repeat([coefficient for coefficient, _ in terms], rows)
     places = np.tile(np.arange(rows), len(terms)), np.concatenate([columns for _, columns in terms])
@@ -55,9 +60,10 @@ def programme(
     """Return costs, bounds and constraints of the binary programme that chooses a load, its workers
     and its slots so that the last slot comes as early as possible.
 
-    The binary variables, in this order: each worker is chosen; each slot is used; each slot comes
-    before the end; each slot comes after the beginning; each load is chosen. The objective counts
-    the slots before the end.
+    `up` and `down` are boolean matrices of workers x slots. The binary variables, in this order:
+    each worker is chosen; each slot is used; each slot comes no later than the last used one; each
+    slot comes no earlier than the first used one; each load is chosen. The objective counts the
+    slots up to the last used one.
     """
     workers, slots = up.shape
     size = workers + 3 * slots + len(loads)
@@ -90,7 +96,8 @@ OPTIMAL, INFEASIBLE = 0, 2
 
 
 class Bound(enum.Enum):
-    """The bound mu on the tasks that one worker takes: OFF-LINE-COUPLED's two versions."""
+    """The bound mu on the number of tasks that one worker takes, in the two versions of
+    OFF-LINE-COUPLED: 1, or none."""
 
     ONE = "one"
     UNBOUNDED = "unbounded"
@@ -115,7 +122,8 @@ class OfflineOptimum:
 
 @frozen
 class MostIterations:
-    """Bounds on the number of iterations that fit, one after the other."""
+    """Bounds on the largest number of iterations that fit into the known slots, one after the
+    other."""
 
     lower: int
     upper: int
@@ -158,8 +166,8 @@ class Search:
             raise ValueError(f"An iteration has at least 1 task of 1 slot, not {tasks} of {speed}.")
 
     def earliest_end(self, start: int = 0) -> OfflineOptimum:
-        """Return the earliest end of one iteration that begins at slot `start`, in slots counted
-        from `start`."""
+        """Return bounds on the earliest end of one iteration that begins at slot `start`, in slots
+        counted from `start`: an iteration that uses only the slot `start` ends at 1."""
         up, down = self.up[:, start:], self.down[:, start:]
         loads = _loads(self.tasks, self.speed, self.bound, up.shape[0])
         never = OfflineOptimum(up.shape[1] + 1, None, (), True)
@@ -179,9 +187,11 @@ class Search:
         return _optimum(solution, up, down, loads)
 
     def most_iterations(self) -> MostIterations:
-        """Return how many iterations can end, each beginning no earlier than the one before ends.
+        """Return bounds on how many iterations fit, each of which begins no earlier than the one
+        before ends.
 
-        Ending each as early as possible is best, since beginning later never ends earlier.
+        To end each one as early as possible is best, since beginning later never lets one end
+        earlier.
         """
         slots, one = self.up.shape[1], cache(self.earliest_end)
         lower = _in_a_row(slots, lambda start: one(start).upper or slots + 1)
@@ -190,8 +200,8 @@ class Search:
 
 
 def _in_a_row(slots: int, length: Callable[[int], int]) -> int:
-    """Return how many iterations fit into `slots` slots one after the other; `length` returns the
-    slots that one takes, given its first slot."""
+    """Return how many iterations fit into `slots` slots one after the other; `length` maps the
+    first slot of an iteration to the number of slots that it takes."""
     count = start = 0
     while (start := start + length(start)) <= slots:
         count += 1
@@ -199,8 +209,12 @@ def _in_a_row(slots: int, length: Callable[[int], int]) -> int:
 
 
 def _loads(tasks: int, speed: int, bound: Bound, workers: int) -> list[Load]:
-    """Return the ways to share the tasks: ceil(m / x) workers with at most x tasks each, x w
-    slots."""
+    """Return the ways to share m = `tasks` tasks among at most `workers` workers: for each x,
+    ceil(m / x) workers with at most x tasks of w = `speed` slots each, which need x w common slots.
+
+    With Bound.ONE x is 1 only. Of several with the same number of workers the one with the fewest
+    slots is returned; the list is empty where there are too few workers.
+    """
     if bound is Bound.ONE:
         return [Load(tasks, speed)] if tasks <= workers else []
     # Of loads with the same number of workers, the one with the fewest slots is the last written.
@@ -225,10 +239,10 @@ def _optimum(
 
 
 def end_of(workers: Sequence[int], slots: int, up: States, down: States) -> int | None:
-    """Return the first slot after these workers have all been UP in `slots` slots; None if that
-    never comes.
+    """Return the first slot after these workers (row indices of the matrices `up` and `down`) have
+    all been UP in `slots` slots; None if that never comes.
 
-    They begin again from 0 whenever one of them was DOWN.
+    The count begins again from 0 whenever one of them is DOWN.
     """
     members = list(workers)
     together = np.logical_and.reduce(up[members])

@@ -25,7 +25,11 @@ def bisect_counts(
     low: Counts, high: Counts, holds: Callable[[Counts], NDArray[np.bool_]]
 ) -> Counts:
     """Return, for each element, the smallest count in [low, high] for which `holds` is true; high
-    if there is none. If it holds for a count, it must hold for all larger ones."""
+    if there is none.
+
+    `holds` maps an array of counts to an array of booleans. If it is true for a count of an
+    element, it must be true for all larger ones.
+    """
     low, high = low.copy(), high.copy()
     while (low < high).any():
         middle = (low + high) // 2
@@ -37,8 +41,8 @@ def bisect_counts(
 
 @define(eq=False)
 class Formulas:
-    """Times and areas of many jobs with formula profiles (`Speedup`) on up to P processors, as
-    arrays with one element for each job."""
+    """Times and areas (processors x time) of many jobs with formula profiles (`Speedup`) on up to P
+    processors, as arrays with one element for each job."""
 
     processors: int
     """Number of processors, P."""
@@ -90,7 +94,8 @@ class Formulas:
 
     def needed(self, limit: Floats) -> Counts:
         """Return, for each job, the smallest number of processors on which its time is at most
-        `limit`, which is also that of least area; `fastest` where even that is too slow."""
+        `limit`, which is also that of least area; its fastest number of processors where even this
+        is too slow."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             guess = self._root(limit)
         top = self.fastest
@@ -106,7 +111,8 @@ class Formulas:
 
     def _root(self, limit: Floats) -> Floats:
         """Return, for each job, the smallest p, rounded up to a whole number, with a/p^delta + b +
-        (p - 1) c = limit (c = 0 unless delta = 1)."""
+        (p - 1) c = limit, where a is `parallel`, b `serial` and c `cost` (c = 0 unless delta =
+        1)."""
         # The quotient form of the quadratic's smaller root, which does not cancel where c is small
         # or 0.
         room = limit - self.serial + self.cost
@@ -117,17 +123,19 @@ class Formulas:
         return np.ceil(root)
 
     def min_time(self) -> Counts:
-        """Return, for each job, the smallest number of processors with its shortest time."""
+        """Return, for each job, the smallest number of processors, at most P, with its shortest
+        time."""
         return self.fastest
 
     def min_area(self) -> Counts:
-        """Return, for each job, the smallest number of processors with its smallest area: 1,
-        because the area never falls."""
+        """Return, for each job, the smallest number of processors with its smallest area: always 1,
+        because the area p t(p) never falls as p grows."""
         return np.ones_like(self.fastest)
 
     def thrifty(self, limit: Floats) -> Counts:
         """Return, for each job, the number of processors of least area among those on which its
-        time is at most `limit`; at equal area the fastest."""
+        time is at most `limit`; at equal area the fastest. It is the fastest of all where none is
+        fast enough."""
         counts = self.needed(limit)
         fastest = self.fastest
         area = counts * self.time(counts)
@@ -135,10 +143,13 @@ class Formulas:
         return np.where(same, fastest, counts)
 
     def local(self) -> Counts:
-        """Return, for each job, the number of processors that LPA chooses: the smallest of least
-        approximation ratio r(alpha, beta) (moldable21, algorithm 2), up to `fastest`.
+        """Return, for each job, the number of processors that LPA (Local Processor Allocation;
+        moldable21, algorithm 2) chooses: the smallest of least approximation ratio r(alpha, beta),
+        up to the fastest.
 
-        2 alpha grows from the crossing alpha = beta on; before it r is unimodal.
+        Alpha is the area over the job's least area, beta the time over its least time, r as in
+        `ratio`. 2 alpha grows from the crossing alpha = beta on, and before it r first falls and
+        then rises, which lets both parts be bisected.
         """
         ones, top = np.ones_like(self.fastest), self.fastest
         crossing = bisect_counts(ones, top, self._crossed)
@@ -156,16 +167,20 @@ class Formulas:
         return self.ratio(counts + 1) < self.ratio(counts) * (1 - ROUNDING)
 
     def ratio(self, counts: Counts) -> Floats:
-        """Return, for each job, the approximation ratio r(alpha, beta) of its number of processors
-        in `counts` (moldable21, equation 10)."""
+        """Return, for each job, the approximation ratio r(alpha, beta) (moldable21, equation 10) of
+        its number of processors in `counts`: alpha is its area over its least area, beta its time
+        over its least time."""
         time = self.time(counts)
         return ratio(counts * time / self.least_area, time / self.least_time, self.processors)
 
 
 def ratio(alpha: Floats, beta: Floats, processors: int) -> Floats:
-    """Return the approximation ratio r(alpha, beta) that list scheduling reaches if areas are at
-    most alpha, and times at most beta, times the least ones (moldable21, Lemma 2, equation 10). On
-    a single processor it is 2 alpha."""
+    """Return the approximation ratio r(alpha, beta) that list scheduling on P = `processors`
+    reaches if areas are at most alpha, and times at most beta, times the least ones (moldable21,
+    Lemma 2, equation 10).
+
+    It is 2 alpha where alpha >= beta or P = 1, else (P alpha + (P - 2) beta) / (P - 1).
+    """
     if processors == 1:
         return 2 * alpha
     far = (processors * alpha + (processors - 2) * beta) / (processors - 1)
@@ -174,8 +189,8 @@ def ratio(alpha: Floats, beta: Floats, processors: int) -> Floats:
 
 @frozen(eq=False)
 class Listed:
-    """Times and areas of one job whose profile is a table, which answers the same questions as
-    `Formulas` does for many jobs."""
+    """Times and areas of one job on p = 1, 2, 3... processors, listed in arrays with that of p at
+    index p - 1; the counterpart of `Formulas` for a job whose profile is a table."""
 
     processors: int
     times: Floats
@@ -183,14 +198,16 @@ class Listed:
 
     @classmethod
     def of(cls, table: Table, processors: int) -> Listed:
-        """Build it from the first P entries of `table`, the times on 1 to P processors."""
+        """Build it for a platform of P = `processors` from the first P entries of `table`, the
+        job's times on 1 to P processors; a shorter table is taken whole."""
         times = np.array(table.times[:processors], dtype=np.float64)
         return cls(processors, times, times * np.arange(1, len(times) + 1))
 
     @classmethod
     def tabulated(cls, profile: Profile, processors: int) -> Listed:
-        """Build it for any moldable profile: a table as `of` does, a formula up to its fastest
-        number of processors. Raises ValueError for rigid jobs."""
+        """Build it for any moldable profile on P = `processors`: a table is taken as `of` does, a
+        formula is evaluated up to its fastest number of processors. Raises ValueError for rigid
+        jobs."""
         formulas, _ = split([profile])
         if not formulas:
             return cls.of(cast(Table, profile), processors)
@@ -209,13 +226,14 @@ class Listed:
 
     def ratios(self) -> Floats:
         """Return the approximation ratio r(alpha, beta) of each number of processors (moldable21,
-        equation 10); that of p is at index p - 1."""
+        equation 10), with alpha its area and beta its time over the job's least; that of p is at
+        index p - 1."""
         alpha, beta = self.areas / self.areas.min(), self.times / self.times.min()
         return ratio(alpha, beta, self.processors)
 
     def local(self) -> int:
-        """Return the number of processors that LPA chooses: the smallest of least r(alpha, beta)
-        (moldable21, algorithm 2)."""
+        """Return the number of processors that LPA (Local Processor Allocation; moldable21,
+        algorithm 2) chooses: the smallest of least approximation ratio r(alpha, beta)."""
         ratios = self.ratios()
         return _first(ratios <= ratios.min() * (1 + ROUNDING))
 
@@ -243,10 +261,10 @@ def each(
     formulas: Callable[[Formulas], Iterable[T]],
     table: Callable[[Listed], T],
 ) -> list[T]:
-    """Return a value for each profile on P processors: those of all formulas together by
-    `formulas`, that of each table by `table`.
+    """Return a value for each profile on P = `processors`, in the order of `profiles`.
 
-    Raises ValueError for rigid jobs.
+    `formulas` is called once for all formula profiles together and returns their values in order;
+    `table` is called for each table. Raises ValueError if a profile is of a rigid job.
     """
     places, tables = split(profiles)
     found = dict[int, T]()
@@ -259,8 +277,8 @@ def each(
 
 
 def split(profiles: Sequence[Profile]) -> tuple[list[int], list[int]]:
-    """Return the positions in `profiles` of the formulas, and those of the tables. Raises
-    ValueError for rigid jobs."""
+    """Return (positions in `profiles` of the formulas, positions of the tables). Raises ValueError
+    if any profile is of a rigid job."""
     formulas = [i for i, profile in enumerate(profiles) if isinstance(profile, Speedup)]
     tables = [i for i, profile in enumerate(profiles) if isinstance(profile, Table)]
     if len(formulas) + len(tables) < len(profiles):

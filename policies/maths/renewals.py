@@ -24,16 +24,17 @@ because differences would cancel."""
 
 
 def weibull_scale(mean: float, shape: float) -> float:
-    """Return the scale of a Weibull law, whose mean is scale x Gamma(1 + 1 / shape)."""
+    """Return the scale of the Weibull law with this `mean` and `shape`: mean / Gamma(1 + 1 /
+    shape)."""
     return mean / math.gamma(1 + 1 / shape)
 
 
 def residual_cdf(times: Floats, mean: float, shape: float) -> Floats:
-    """Return the probability that what is left of a Weibull life at an arbitrary moment of it is no
-    longer than each of `times`.
+    """Return, for each of `times`, the probability that at most this much is left of a Weibull life
+    with `mean` and `shape`, seen at an arbitrary moment of the life.
 
-    Its density is (1 - F(x)) / mean, whose integral is the regularised incomplete gamma function
-    P(1 / shape, (x / scale)^shape).
+    The residual life has the density (1 - F(x)) / mean, whose integral is the regularised
+    incomplete gamma function P(1 / shape, (x / scale)^shape). Times and mean are in one unit.
     """
     from scipy.special import gammainc  # it takes longer to import than most runs
 
@@ -43,10 +44,11 @@ def residual_cdf(times: Floats, mean: float, shape: float) -> Floats:
 
 
 def expected_renewals(time: float, mean: float, shape: float) -> float:
-    """Return m(time), the expected number of renewals (failures, each followed by a new life) until
-    `time` of a unit that is new at 0 and has Weibull lives.
+    """Return m(time), the expected number of renewals (failures, each followed by a new life) in
+    [0, time] of a unit that is new at 0 and has Weibull lives with `mean` and `shape`.
 
-    A unit at an arbitrary moment of its life has time / mean expected renewals, exactly.
+    For shape 1, and for a time of 0 or infinity, this is time / mean, which is also the exact value
+    for a unit that is at an arbitrary moment of its life.
     """
     if shape == 1 or not 0 < time < math.inf:
         return time / mean
@@ -92,7 +94,7 @@ def _solved(shape: float, end: float) -> tuple[Floats, Floats]:
 
 
 def _area_below(times: Floats, shape: float) -> Floats:
-    """Return the integral of the Weibull distribution function F from 0 to each of the times, for a
-    law of scale 1."""
+    """Return the integral from 0 to each of `times` of the distribution function F of the Weibull
+    law with this shape and scale 1."""
     mean = math.gamma(1 + 1 / shape)
     return times - mean * residual_cdf(times, mean, shape)

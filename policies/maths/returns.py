@@ -49,8 +49,8 @@ class SetAnalysis:
 
 @frozen(eq=False)
 class Product:
-    """P(all UP at t, none DOWN before) of a set of workers as a function of t, a sum of terms c
-    v^t."""
+    """P(all UP at t, none DOWN before t), given all UP at 0, of a set of workers as a function of
+    the slot t: a sum of terms c v^t."""
 
     table: NDArray[np.float64]
     """Values of the terms, the largest first, and their coefficients in a second row."""
@@ -62,11 +62,13 @@ class Product:
         return cls(np.ones((2, 1)), 0.0)
 
     def times(self, one: Spectrum) -> Product:
-        """Return this function for the set with one more worker, whose spectrum is `one`."""
+        """Return the function P(all UP at t, none DOWN before t) of the set that has one more
+        worker, whose eigenvalues and weights are `one`. This product itself does not change."""
         return Product(_times(self.table, one.table), self.log_rate + one.terms[0].log_value)
 
     def analysis(self) -> SetAnalysis:
-        """Return the quantities of Theorem 5.1 of the set, which must have at least one worker."""
+        """Return the quantities of Theorem 5.1 (E_u, A, P_+, E_c) of the set, which must have at
+        least one worker."""
         if self.log_rate < 0.0:
             return _from_sums(*_geometric(self.table, self.log_rate))
         return _never_down(float(self.table[1, 0]))
@@ -75,8 +77,9 @@ class Product:
 def analyse(spectra: Iterable[Spectrum]) -> SetAnalysis:
     """Return the quantities of Theorem 5.1 of the set of workers with these spectra, at least one.
 
-    The closed form is used where it has few terms (workers with the same spectrum share theirs),
-    otherwise the truncated product.
+    The sums over slots have a closed form with a number of terms that grows with the number of
+    different spectra. It is used where its terms are few; otherwise the sums are added up slot by
+    slot and truncated, to a precision of 1e-16.
     """
     kinds = Counter(spectra)
     rate = log_rate(kinds)
@@ -86,14 +89,18 @@ def analyse(spectra: Iterable[Spectrum]) -> SetAnalysis:
 
 
 def log_rate(kinds: Kinds) -> float:
-    """Return ln Lambda, the logarithm of the product of the workers' leading eigenvalues l1; 0
-    where no worker can go DOWN."""
+    """Return ln Lambda, the logarithm of the product of all workers' leading eigenvalues l1, each
+    spectrum counted as often as `kinds` says; 0 where no worker can go DOWN."""
     return sum([kind.terms[0].log_value * count for kind, count in kinds.items()])
 
 
 def sums(kinds: Kinds, rate: float) -> tuple[float, float]:
-    """Return E_u and A, the sums over t > 0 of P(all UP at t, none DOWN before) and of t times
-    that, for workers of which at least one can go DOWN; `rate` = ln Lambda < 0."""
+    """Return (E_u, A), the sums over slots t > 0 of P(all UP at t, none DOWN before) and of t times
+    that probability, for the workers in `kinds`, of which at least one can go DOWN.
+
+    `rate` is ln Lambda < 0 (see `log_rate`). `closed_sums` computes them where it has at most 512
+    terms, or no more terms than `truncated_sums` has slots to add up; otherwise the latter does.
+    """
     # k workers of one kind with two eigenvalues give k + 1 different terms of a binomial.
     terms = prod([count + 1 if len(kind.terms) == 2 else 1 for kind, count in kinds.items()])
     if terms <= MOST_TERMS:
@@ -103,10 +110,10 @@ def sums(kinds: Kinds, rate: float) -> tuple[float, float]:
 
 
 def closed_sums(kinds: Kinds, rate: float) -> tuple[float, float]:
-    """Return E_u and A (see `sums`) from formulas for the geometric series, not slot by slot.
+    """Return (E_u, A) (see `sums`) from formulas for the geometric series, not slot by slot.
 
-    The product is a sum of terms c v^t over the slots t; E_u is the sum of c v / (1 - v), A that of
-    c v / (1 - v)^2. `rate` = ln Lambda is the logarithm of the first, largest v.
+    P(all UP at t, none DOWN before) is a sum of terms c v^t over the slots t > 0; E_u is the sum of
+    c v / (1 - v), A that of c v / (1 - v)^2. `rate` = ln Lambda is the logarithm of the largest v.
     """
     table = np.ones((2, 1))
     for kind, count in kinds.items():
@@ -115,11 +122,12 @@ def closed_sums(kinds: Kinds, rate: float) -> tuple[float, float]:
 
 
 def truncated_sums(kinds: Kinds, rate: float) -> tuple[float, float]:
-    """Return E_u and A (see `sums`), added up slot by slot and closed by the geometric tail of the
-    leading eigenvalues.
+    """Return (E_u, A) (see `sums`), added up slot by slot; from the slot `slots_to_sum` on, the
+    geometric tail of the leading eigenvalues stands for the rest.
 
     The appendix drops that tail, which it bounds by epsilon; adding it lets the sum stop as soon as
-    the second eigenvalues have died out, even where a failure is very rare.
+    the second eigenvalues have died out, even where a failure is very rare. `rate` is ln Lambda <
+    0.
     """
     end = slots_to_sum(kinds, rate)
     e_u = a = 0.0
@@ -136,8 +144,9 @@ def truncated_sums(kinds: Kinds, rate: float) -> tuple[float, float]:
 
 
 def slots_to_sum(kinds: Kinds, rate: float) -> int:
-    """Return the number T such that sums over the slots 0 < t < T, with the geometric tail, are
-    exact to `PRECISION`."""
+    """Return the number T such that sums over the slots 0 < t < T, completed by the geometric tail
+    of the leading eigenvalues, are exact to `PRECISION`; `rate` is ln Lambda < 0 of the workers
+    `kinds`."""
     return max(1, int(min(horizon(rate, PRECISION), _mixed(kinds))))
 
 
@@ -179,15 +188,20 @@ def _from_sums(e_u: float, a: float) -> SetAnalysis:
 
 
 def _times(table: NDArray[np.float64], factor: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the product of two sums of terms c v^t, each a table of values v and coefficients c,
-    as such a table."""
+    """Return the product of two sums of terms c v^t as a sum of such terms.
+
+    Arguments and result are arrays of two rows, the values v and the coefficients c, with a column
+    for each term. The product has a column for each pair of columns; the first is that of both
+    first ones.
+    """
     product: NDArray[np.float64] = table[:, :, np.newaxis] * factor[:, np.newaxis, :]
     return product.reshape(2, -1)
 
 
 def _geometric(table: NDArray[np.float64], rate: float) -> tuple[float, float]:
-    """Return the sums of c v / (1 - v) and of c v / (1 - v)^2 over a table of terms c v^t, the
-    first of which has v = exp(rate)."""
+    """Return the sums of c v / (1 - v) and of c v / (1 - v)^2 over the columns of `table`: values v
+    in its first row, coefficients c in its second. The first column has the largest value, v =
+    exp(rate)."""
     values, coefficients = table
     gaps = 1.0 - values
     # 1 - v of the first term from its logarithm: it is the smallest difference and would lose
@@ -199,7 +213,11 @@ def _geometric(table: NDArray[np.float64], rate: float) -> tuple[float, float]:
 
 
 def _power(terms: tuple[Term, ...], count: int) -> NDArray[np.float64]:
-    """Return (c1 v1^t + c2 v2^t)^count as a table of terms c v^t, with v = v1^count first."""
+    """Return (c1 v1^t + c2 v2^t)^count as a sum of terms c v^t: an array with the values v in its
+    first row and the coefficients c in its second, of which the first column has v = v1^count.
+
+    `terms` are the one or two terms (value v, coefficient c) of one worker's P_uu(t).
+    """
     if len(terms) == 1:
         return np.array([[terms[0].value ** count], [terms[0].coefficient ** count]])
     (first, second), seconds = terms, range(count + 1)
@@ -211,10 +229,11 @@ def _power(terms: tuple[Term, ...], count: int) -> NDArray[np.float64]:
 
 
 def _mixed(kinds: Kinds) -> float:
-    """Return the number of slots after which the workers' second eigenvalues no longer matter.
+    """Return the number of slots after which the second eigenvalues of the workers `kinds` no
+    longer matter; inf if they always do.
 
     From then on, in P(all UP at t, none DOWN before), what they contribute is below PRECISION times
-    what the leading eigenvalues contribute. inf: they always matter.
+    what the leading eigenvalues contribute.
     """
     pairs = [(kind.terms, count) for kind, count in kinds.items() if len(kind.terms) == 2]
     slowest = max((abs(t[1].value) / t[0].value for t, _ in pairs), default=0.0)
@@ -226,8 +245,9 @@ def _mixed(kinds: Kinds) -> float:
 
 
 def _shrinking(terms: tuple[Term, ...], t: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return P_uu(t) / l1^t of one worker at each slot of `t`: its probability to be UP, relative
-    to the leading eigenvalue's power."""
+    """Return P_uu(t) / l1^t at each slot of `t`: the probability that one worker is UP, relative to
+    the power of its leading eigenvalue. `terms` are the one or two terms of its P_uu(t), that of l1
+    first."""
     if len(terms) == 1:
         return np.ones_like(t)
     first, second = terms
@@ -238,6 +258,6 @@ def _shrinking(terms: tuple[Term, ...], t: NDArray[np.float64]) -> NDArray[np.fl
 
 
 def _chunks(end: int) -> Iterator[NDArray[np.float64]]:
-    """Yield the slots 0 < t < end in arrays of `CHUNK`."""
+    """Yield the slots t with 0 < t < end, ascending, in arrays of at most `CHUNK` slots."""
     for start in range(1, end, CHUNK):
         yield np.arange(start, min(start + CHUNK, end), dtype=np.float64)

@@ -17,10 +17,10 @@ from policies.maths.speedup import Profile, Rigid
 
 def failure_probabilities(areas: Sequence[float], average: float) -> list[float]:
     """Return the failure probability q_j = 1 - (1 - q)^(a_j/a) of each rigid job, from its area a_j
-    and the mean area a (rigid21, section 5.1).
+    in `areas` and the mean a of them all (rigid21, section 5.1).
 
-    `average` is q-bar, the failure probability of a job of mean area. Raises ValueError where it is
-    not in [0, 1).
+    `average` is q, the failure probability of a job of mean area. Raises ValueError where it is not
+    in [0, 1).
     """
     if not 0 <= average < 1:
         raise ValueError(f"an average failure probability must lie in [0, 1), not {average!r}")
@@ -41,15 +41,21 @@ def rate_probabilities(works: Sequence[float], rate: float) -> list[float]:
 
 
 def draw_failures(probabilities: Sequence[float], rng: Generator) -> list[int]:
-    """Draw each job's number of failures before a success, P(f) = q^f (1 - q), independently."""
+    """Draw, independently for each job, its number f of failed attempts before its first success,
+    P(f) = q^f (1 - q), where q is the job's element of `probabilities`."""
     succeeds = 1 - np.asarray(probabilities, dtype=np.float64)
     # numpy's geometric law counts trials, the success included.
     return list((rng.geometric(succeeds) - 1).tolist())
 
 
 def rigid_bound(jobs: Iterable[Rigid], failures: Iterable[int], processors: int) -> float:
-    """Return the lower bound L(f) = max(t_max(f), A(f)/P) on the makespan of rigid jobs that fail
-    as often as `failures` says, without verification (rigid21, equations 5 and 6)."""
+    """Return the lower bound L(f) = max(t_max(f), A(f)/P) on the makespan of rigid jobs on P =
+    `processors`, where job i fails failures[i] times before it succeeds (rigid21, equations 5 and
+    6).
+
+    t_max(f) is the longest sum of one job's attempts, and A(f) the area of all attempts;
+    verification is left out.
+    """
     pairs = list(zip(jobs, failures, strict=True))
     longest = max((job.length * (failed + 1) for job, failed in pairs), default=0)
     area = sum(job.work * (failed + 1) for job, failed in pairs)
@@ -57,7 +63,8 @@ def rigid_bound(jobs: Iterable[Rigid], failures: Iterable[int], processors: int)
 
 
 def least(profiles: Sequence[Profile], processors: int) -> tuple[list[float], list[float]]:
-    """Return minimal time and minimal area of each moldable profile on at most P processors.
+    """Return (minimal time of each moldable profile, minimal area of each) on at most P =
+    `processors`.
 
     Raises ValueError for rigid profiles.
     """
@@ -73,9 +80,12 @@ def least(profiles: Sequence[Profile], processors: int) -> tuple[list[float], li
 def moldable_bound(
     times: Sequence[float], areas: Sequence[float], failures: Sequence[int], processors: int
 ) -> float:
-    """Return the lower bound L'(J, f) = max(t'_max, A'/P) on the makespan of moldable jobs that
-    fail as often as `failures` says, from the minimal times and areas that `least` returns
-    (moldable21, section 5.1)."""
+    """Return the lower bound L'(J, f) = max(t'_max, A'/P) on the makespan of moldable jobs on P =
+    `processors`, where job i fails failures[i] times before it succeeds (moldable21, section 5.1).
+
+    times[i] and areas[i] are its minimal time and area, as `least` returns them. t'_max is the
+    largest minimal time times attempts, and A' the sum of the minimal areas times attempts.
+    """
     attempts = np.asarray(failures) + 1
     longest = (attempts * np.asarray(times)).max(initial=0.0)
     return float(max(longest, (attempts * np.asarray(areas)).sum() / processors))

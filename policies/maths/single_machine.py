@@ -17,18 +17,19 @@ Floats = NDArray[np.float64]
 
 
 def srpt_flowtime(arrivals: Floats, sizes: Floats, speed: float = 1.0) -> float:
-    """Return the overall flowtime of SRPT on one machine of constant speed, the least possible
-    there.
+    """Return the overall flowtime (the sum of completion minus arrival over all jobs) of SRPT,
+    shortest remaining processing time first, on one machine of constant `speed`; no schedule there
+    has less.
 
-    `arrivals` are in time order, in time units; `sizes` are work.
+    `arrivals` are in time order, in time units; `sizes` are work, in the same order of jobs.
     """
     work_times = np.asarray(arrivals, dtype=float) * speed
     return float((srpt_completions(work_times, sizes) / speed - arrivals).sum())
 
 
 def srpt_completions(arrivals: Floats, sizes: Floats) -> Floats:
-    """Return the completion times of SRPT on one machine of unit speed; `arrivals` are in time
-    order."""
+    """Return each job's completion time under SRPT on one machine of unit speed; `arrivals` are in
+    time order, and `sizes` and the result in the order of `arrivals`."""
     completions, clock = np.zeros(len(sizes)), 0.0
     waiting: list[tuple[float, int]] = []
     """Pairs (work left, job), the smallest first."""
@@ -50,22 +51,27 @@ def srpt_completions(arrivals: Floats, sizes: Floats) -> Floats:
 
 
 def mean_bound(arrivals: Floats, sizes: Floats, servers: int, peak: float) -> float:
-    """Return a lower bound on the overall flowtime of any schedule under Assumption 2: M machines
-    are no better than one of speed M, and no job runs faster than the peak."""
+    """Return a lower bound on the overall flowtime of any schedule under Assumption 2 of
+    redundancy17, in which progress is the mean service.
+
+    It is the larger of two: SRPT's flowtime on one machine of speed M = `servers`, as M machines
+    are no better than that, and the sum of size / `peak`, as no job runs faster than the peak.
+    """
     return max(srpt_flowtime(arrivals, sizes, servers), float(sizes.sum()) / peak)
 
 
 @frozen(eq=False)
 class Capacity:
-    """The work C(t) that all servers together can do in (0, t], piecewise linear."""
+    """The work C(t) that all servers together can do in (0, t], piecewise linear: `work` is C at
+    each of `times`, which ascend from 0 to the horizon."""
 
     times: Floats
     work: Floats
 
     @classmethod
     def of(cls, paths: Sequence[Iterable[Change]], horizon: float) -> Capacity:
-        """Build the capacity from each server's path up to `horizon`; the speeds at `horizon` last
-        for ever."""
+        """Build the capacity from the speed changes (time, speed from then on) of each server.
+        Changes from `horizon` on are left out, and C(t) is known up to the horizon."""
         steps: list[tuple[float, float]] = [(0.0, 0.0)]
         for path in paths:
             steps += _steps(path, horizon)
@@ -87,7 +93,7 @@ class Capacity:
         """Return, for each amount of `work`, the first time at which all servers together can have
         done it.
 
-        Raises ValueError where that is beyond the horizon.
+        Raises ValueError where any of these times is beyond the horizon.
         """
         if len(work) and work.max() > self.work[-1]:
             raise ValueError("The capacity is not known for long enough to finish all jobs.")
@@ -102,7 +108,8 @@ class Capacity:
 
 
 def _steps(path: Iterable[Change], horizon: float) -> list[tuple[float, float]]:
-    """Return the pairs (time, change of speed) of one server up to `horizon`."""
+    """Return the pairs (time, change of speed) of one server, whose speed is 0 before its first
+    change, for all changes before `horizon`."""
     steps, before = [], 0.0
     for time, speed in path:
         if time >= horizon:
@@ -113,23 +120,29 @@ def _steps(path: Iterable[Change], horizon: float) -> list[tuple[float, float]]:
 
 
 def sample_path_bound(arrivals: Floats, sizes: Floats, capacity: Capacity) -> float:
-    """Return a lower bound on the overall flowtime of any schedule on these speeds, with copies or
-    without: that of SRPT on one machine that has the speed of all servers together. In its own
-    clock, C(t), this is SRPT at unit speed."""
+    """Return a lower bound on the overall flowtime of any schedule on these realised speeds, with
+    redundant copies or without: that of SRPT on one machine with the speed of all servers together.
+
+    The machine's own clock is C(t), the work of all servers until t: in it, this is SRPT at unit
+    speed.
+    """
     ends = srpt_completions(capacity.until(arrivals), sizes)
     return float((capacity.when(ends) - arrivals).sum())
 
 
 def srpt_drain(remaining: Sequence[float], servers: int, speed: float = 1.0) -> float:
-    """Return F(t) of redundancy17's Lemma 5: the overall flowtime still to come under SRPT on M
-    machines of speed 1 + epsilon, if no other job arrives. `remaining` is the jobs' remaining work,
-    in rising order."""
+    """Return F(t) of redundancy17's Lemma 5: the sum of the flowtimes still to come of the jobs
+    present under SRPT on M = `servers` machines of speed 1 + epsilon = `speed`, if no other job
+    arrives.
+
+    `remaining` is the jobs' remaining work, in rising order.
+    """
     n = len(remaining)
     weights = ((n - j) // servers + 1 for j in range(1, n + 1))
     return sum(weight * left for weight, left in zip(weights, remaining, strict=True)) / speed
 
 
 def proof_constant(peak: float, epsilon: float) -> float:
-    """Return the competitive ratio of SRPT+R at speed 1 + epsilon, (1 + 2 Delta)(1 + 1/epsilon)
-    (redundancy17, Theorem 1)."""
+    """Return the competitive ratio that redundancy17's Theorem 1 proves for SRPT+R at speed 1 +
+    epsilon, (1 + 2 Delta)(1 + 1/epsilon), where Delta = `peak` is the servers' peak speed."""
     return (1 + 2 * peak) * (1 + 1 / epsilon)

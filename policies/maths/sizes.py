@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 @frozen
 class Deterministic:
-    """All jobs have the same size."""
+    """All jobs have the size `mean`."""
 
     mean: float = field(default=1.0, validator=gt(0))
     """Size of every job."""
@@ -24,7 +24,7 @@ class Deterministic:
 
 @frozen
 class Exponential:
-    """Exponential sizes, without memory; squared coefficient of variation 1."""
+    """Sizes have an exponential law: no memory, and a squared coefficient of variation of 1."""
 
     mean: float = field(default=1.0, validator=gt(0))
     """Mean size, in time on a machine of unit speed."""
@@ -35,8 +35,8 @@ class Exponential:
 
 @frozen
 class BoundedPareto:
-    """Sizes with P(X > x) proportional to x^-alpha between `low` and `high`: many small jobs, few
-    huge ones."""
+    """Sizes have a power law cut off at both ends, with P(X > x) = (x^-alpha - high^-alpha) /
+    (low^-alpha - high^-alpha) for x between `low` and `high`: many small jobs, few huge ones."""
 
     alpha: float = field(default=1.5, validator=gt(0))
     """Exponent of the tail: P(X > x) falls as x^-alpha."""
@@ -76,7 +76,9 @@ class BoundedPareto:
 
 @frozen
 class Hyperexponential:
-    """A mixture of exponential laws, with a squared coefficient of variation above 1."""
+    """Sizes have a mixture of exponential laws: a job is of kind i with probability
+    probabilities[i], and has the mean size means[i] then. The squared coefficient of variation is 1
+    or above."""
 
     probabilities: tuple[float, ...] = (0.9, 0.1)
     """Probability of each kind of job."""

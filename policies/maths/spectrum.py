@@ -63,7 +63,8 @@ class Spectrum:
 
     @classmethod
     def of(cls, rows: Rows) -> Spectrum:
-        """Return the spectrum of the chain with these transition probabilities."""
+        """Return the spectrum of the chain with the transition probabilities `rows`: rows and
+        columns in the order UP, RECLAIMED, DOWN."""
         (uu, ur, ud), (ru, rr, rd), _ = rows
         # A worker that is never RECLAIMED has one eigenvalue: it stays UP or goes DOWN.
         if ur == 0.0:
@@ -96,11 +97,11 @@ class Spectrum:
         )
 
     def log_survival(self, t: float) -> float:
-        """Return ln P_ND(t), the log-probability that the worker is not DOWN within t slots, at
-        real t; -inf where it is DOWN for sure.
+        """Return ln P_ND(t), the log-probability that a worker that is UP at slot 0 is not DOWN
+        within t slots; -inf where it is DOWN for sure.
 
-        Valid for t = 0 and t >= 1, which E_comm always satisfies: in between, the powers may leave
-        [0, 1].
+        `t` need not be whole, but must be 0 or at least 1, as expected transfer times are: in
+        between, the powers may leave [0, 1].
         """
         if self.close or self.alternating:
             return self._log_survival_apart(t)
@@ -113,8 +114,12 @@ class Spectrum:
         return rate + log(survival) if survival > 0.0 else -np.inf
 
     def _nearly_equal(self, t: float) -> float:
-        """Return P_ND(t) / l1^t in a form that keeps its digits where both eigenvalues are nearly
-        equal: (P_uu(t) + P_ur(t)) / l1^t, with P_ur = ur (l1^t - l2^t) / (l1 - l2)."""
+        """Return P_ND(t) / l1^t, the probability of not being DOWN within t slots over the power of
+        the leading eigenvalue, in a form that keeps its digits where both eigenvalues are nearly
+        equal.
+
+        It is (P_uu(t) + P_ur(t)) / l1^t, with P_ur = ur (l1^t - l2^t) / (l1 - l2).
+        """
         (uu, ur, _), (ru, rr, _), _ = self.rows
         spread = sqrt((uu - rr) ** 2 + 4.0 * ur * ru)
         high = (uu + rr + spread) / 2.0
@@ -124,8 +129,8 @@ class Spectrum:
         return 1.0 + (1.0 - weight) * shrunk + ur * apart
 
     def _between_slots(self, t: float) -> float:
-        """Return P_ND(t), the probability of not being DOWN within t slots, of a chain that
-        alternates; exact at whole t and linear in between."""
+        """Return P_ND(t), the probability of not being DOWN within t slots, of a chain with a
+        negative eigenvalue or none above 0; exact at whole t and linear in between."""
         part = np.array([row[:2] for row in self.rows[:2]])
         start = int(t)
         before = np.linalg.matrix_power(part, start)

@@ -32,8 +32,9 @@ class SpeedProcess(Protocol):
         """Peak rate Delta, which the speed never exceeds."""
 
     def path(self, rng: Generator) -> Iterator[Change]:
-        """Yield one server's speed: (0, speed) first, then each change in time order; it may be
-        endless. Time is in the scenario's unit, speed in work per unit of time."""
+        """Yield one server's speed as pairs (time, speed from then on): (0, speed) first, then each
+        change in time order. The sequence may be endless. Time is in the scenario's unit, speed in
+        work per unit of time."""
 
 
 @frozen
@@ -48,8 +49,8 @@ class ConstantSpeed:
 
 @frozen
 class TwoPoint:
-    """Speed `low` or `peak`, drawn independently again after exponential times of mean
-    `interval`."""
+    """The speed is `low` or `peak`, drawn anew, independently of the present one, after exponential
+    times of mean `interval`."""
 
     peak: float = field(default=4.0, validator=gt(1))
     """Peak rate Delta."""
@@ -73,10 +74,11 @@ class TwoPoint:
 
 @frozen
 class OnOff:
-    """A two-state Markov chain of speeds: at the peak while on, stopped while off.
+    """A server alternates between the speed `peak` while on and 0 while off, as a two-state Markov
+    chain.
 
-    The time on has mean `on`; the time off has the mean that makes the speed 1 on average, on (peak
-    - 1).
+    The times on are exponential of mean `on`, and the times off of mean `on` (peak - 1), which
+    makes the mean speed 1.
     """
 
     peak: float = field(default=4.0, validator=gt(1))
@@ -95,10 +97,11 @@ class OnOff:
 
 @frozen
 class TwoPointSlots:
-    """Speed `low` or `peak`, drawn independently for every slot; the first slot began before 0.
+    """The speed is `low` or `peak`, drawn independently for every slot of length `slot`. The first
+    slot began before time 0, at a uniformly random phase.
 
-    With exponential times of the same mean, speeds stay correlated twice as long, which shifts
-    SRPT+R's gain by a few percent.
+    `TwoPoint` has exponential times of the same mean instead; its speeds stay correlated twice as
+    long, which shifts SRPT+R's gain by a few percent.
     """
 
     peak: float = field(default=4.0, validator=gt(1))
@@ -120,8 +123,8 @@ class TwoPointSlots:
 
 @frozen
 class UniformSlots:
-    """Speed uniform in [2 - peak, peak], drawn again for every slot; the first slot began before
-    0."""
+    """The speed is uniform in [2 - peak, peak], drawn independently for every slot of length
+    `slot`. The first slot began before time 0, at a uniformly random phase."""
 
     peak: float = field(default=2.0, validator=[gt(1), le(2)])
     """Peak rate Delta; speeds are uniform in [2 - peak, peak]."""
@@ -138,8 +141,11 @@ class UniformSlots:
 
 @frozen
 class TraceSpeed:
-    """An explicit trace of speeds, of which the last one lasts for ever. Its mean is not
-    checked."""
+    """The speed follows an explicit list of changes, of which the last one lasts for ever.
+
+    Raises ValueError unless times rise from 0 and speeds are finite and 0 or above. The mean speed
+    is not checked to be 1.
+    """
 
     changes: tuple[Change, ...]
     """Pairs (time, speed), with times rising from 0."""
@@ -169,8 +175,11 @@ def _probability(low: float, peak: float) -> float:
 def _alternating(
     rng: Generator, speeds: tuple[float, float], means: tuple[float, float], p: float
 ) -> Iterator[Change]:
-    """Yield (time, speed) of a path that alternates between speeds[0] and speeds[1] after
-    exponential times of these means; it begins with speeds[1] with probability p."""
+    """Yield, without end, the changes (time, speed from then on) of a server that alternates
+    between two speeds. It begins at time 0, with speeds[1] with probability p.
+
+    Each stay at speeds[i] lasts an exponential time of mean means[i].
+    """
     state = int(rng.random() < p)
     time = 0.0
     yield time, speeds[state]

@@ -18,7 +18,8 @@ POSITIVE = and_(gt(0.0), lt(math.inf))
 
 
 class Profile(Protocol):
-    """Gives the time of one attempt by number of processors, verification excluded."""
+    """A speedup profile: gives the time of one attempt of a job by number of processors,
+    verification excluded."""
 
     @property
     def work(self) -> float:
@@ -31,7 +32,8 @@ class Profile(Protocol):
 
 @frozen
 class Rigid:
-    """A job whose user fixed the processors (rigid21, section 3.1)."""
+    """The profile of a rigid job: its user fixed the number of processors (rigid21, section
+    3.1)."""
 
     processors: int
     """Number of processors, p_j."""
@@ -53,7 +55,8 @@ class Rigid:
 
 @frozen
 class Speedup:
-    """A formula for moldable jobs: t(p) = parallel / min(p, degree)^delta + serial + (p - 1) cost.
+    """A formula for moldable jobs on p processors: t(p) = parallel / min(p, degree)^delta + serial
+    + (p - 1) cost.
 
     Raises ValueError for values outside the bounds of its fields.
     """
@@ -73,7 +76,7 @@ class Speedup:
     """Communication overhead c per processor beyond the first."""
 
     def time(self, processors: int) -> float:
-        """Return t(p) by the formula of the class."""
+        """Return t(p), the time of one attempt on p = `processors`, by the formula of the class."""
         shared = processors if processors < self.degree else self.degree
         if self.delta != 1.0:
             shared = shared**self.delta
@@ -81,20 +84,21 @@ class Speedup:
 
 
 def roofline(work: float, degree: int) -> Speedup:
-    """Return the roofline profile: time w/p, up to a bounded degree of parallelism. Raises
-    ValueError where not w > 0, degree >= 1."""
+    """Return the roofline profile of a job of `work` w, its time on one processor: w/p for p up to
+    `degree`, and constant beyond. Raises ValueError where not w > 0, degree >= 1."""
     return mix(work, degree, fraction=0.0, cost=0.0)
 
 
 def communication(work: float, cost: float) -> Speedup:
-    """Return the communication profile: time w/p + (p - 1) c. Raises ValueError where not w > 0, c
-    >= 0."""
+    """Return the communication profile of a job of `work` w, its time on one processor: w/p + (p -
+    1) c, where c is `cost`. Raises ValueError where not w > 0, c >= 0."""
     return mix(work, math.inf, fraction=0.0, cost=cost)
 
 
 def amdahl(work: float, fraction: float) -> Speedup:
-    """Return Amdahl's profile: time w ((1 - gamma)/p + gamma). Raises ValueError where not w > 0,
-    gamma in [0, 1]."""
+    """Return Amdahl's profile of a job of `work` w, its time on one processor: w ((1 - gamma)/p +
+    gamma), where the sequential `fraction` is gamma. Raises ValueError where not w > 0, gamma in
+    [0, 1]."""
     return mix(work, math.inf, fraction=fraction, cost=0.0)
 
 
@@ -102,21 +106,22 @@ def mix(work: float, degree: float, fraction: float, cost: float) -> Speedup:
     """Return the general profile, time w (1 - gamma)/min(p, degree) + w gamma + (p - 1) c, of which
     the roofline, communication and Amdahl profiles are special cases.
 
-    Raises ValueError where not w > 0, degree >= 1, gamma in [0, 1], c >= 0.
+    w is `work`, gamma the sequential `fraction`, c the `cost` per further processor. Raises
+    ValueError where not w > 0, degree >= 1, gamma in [0, 1], c >= 0.
     """
     return Speedup(work, work * (1 - fraction), degree, 1.0, work * fraction, cost)
 
 
 def power(work: float, delta: float) -> Speedup:
-    """Return the power-law profile: time w / p^delta. Raises ValueError where not w > 0, delta in
-    [0, 1]."""
+    """Return the power-law profile of a job of `work` w, its time on one processor: w / p^delta.
+    Raises ValueError where not w > 0, delta in [0, 1]."""
     return Speedup(work, work, delta=delta)
 
 
 @frozen
 class Table:
-    """An arbitrary profile, with times[p - 1] on p processors; its job cannot use more than it
-    lists."""
+    """An arbitrary profile, with times[p - 1] the time on p processors; a job with it cannot use
+    more processors than there are times."""
 
     times: tuple[float, ...] = field(
         converter=tuple[float, ...], validator=deep_iterable(POSITIVE, min_len(1))
@@ -128,7 +133,8 @@ class Table:
         return self.times[0]
 
     def time(self, processors: int) -> float:
-        """Return t(p). Raises ValueError where the table does not list p."""
+        """Return t(p), the listed time on p = `processors`. Raises ValueError where the table does
+        not list p."""
         if not 1 <= processors <= len(self.times):
             known = len(self.times)
             raise ValueError(f"a table of {known} times was asked for {processors} processors")
@@ -136,14 +142,18 @@ class Table:
 
 
 def usable(profile: Profile, processors: int) -> int:
-    """Return how many of `processors` the job can use: that of a table no more than it lists."""
+    """Return how many of `processors` processors a job with this profile can use: with a table at
+    most as many as it lists times for, with any other profile all."""
     return min(processors, len(profile.times)) if isinstance(profile, Table) else processors
 
 
 @frozen
 class Lockstep:
-    """An iterative job whose user fixed the workers: it estimates one iteration on average workers,
-    to which tasks are dealt in turn (volatile13, section III.A)."""
+    """The profile of an iterative job (m tasks dealt to workers anew in each iteration, which ends
+    with the slowest worker) whose user fixed the number of workers (volatile13, section III.A).
+
+    It estimates one iteration on workers of average speed, to which tasks are dealt in turn.
+    """
 
     processors: int
     """Number of processors, p_j."""
@@ -158,7 +168,8 @@ class Lockstep:
         return self.tasks * self.task_time
 
     def time(self, processors: int) -> float:
-        """Return the time of the worker with the most tasks."""
+        """Return the time of one iteration: ceil(tasks / processors) tasks in a row, which is what
+        the worker with the most tasks has."""
         # The ceiling of tasks / processors: tasks are dealt in turn, so the first worker has the
         # most.
         return -(-self.tasks // processors) * self.task_time
@@ -166,7 +177,8 @@ class Lockstep:
 
 @frozen
 class Fixed:
-    """A moldable job whose user fixed the processors all the same."""
+    """The profile of a moldable job that always gets the number of processors that its user
+    fixed."""
 
     profile: Profile
     processors: int
@@ -178,7 +190,7 @@ class Fixed:
         return self.profile.work
 
     def time(self, processors: int) -> float:
-        """Return the time that the underlying profile gives."""
+        """Return the time that the underlying profile gives on `processors` processors."""
         return self.profile.time(processors)
 
 

@@ -55,7 +55,7 @@ from sims.log import Misfit
 
 
 def _of_copies(name: str) -> bool:
-    """Return whether the name is that of a policy that schedules copies."""
+    """Return whether `name` is that of a published policy that schedules redundant copies."""
     with suppress(ValueError):
         return bool(named(name))
     return False
@@ -77,8 +77,8 @@ the only kind of job that it schedules (None for a queue: all kinds)."""
 
 
 def audit(records: Iterable[Record]) -> Iterator[Violation]:
-    """Yield the first line that breaks a law, if there is one; a log of this simulator yields
-    nothing.
+    """Read the records of a log in order, and yield a Violation for the first line that breaks a
+    law, if there is one; a log of this simulator yields nothing.
 
     Later lines are not checked, as the state is unknown after a violation. Raises AuditFailed where
     the audit itself fails.
@@ -104,7 +104,7 @@ def audit(records: Iterable[Record]) -> Iterator[Violation]:
 
 
 def _read(w: World, record: Record) -> None:
-    """Check the next line.
+    """Check the next line of the log, `record`, against the state `w`, and bring that up to date.
 
     Raises Broken if the line breaks a law, and AuditFailed for any other error: a fault of the
     audit is no law that the log breaks.
@@ -126,7 +126,8 @@ def _read(w: World, record: Record) -> None:
 
 
 def begin(w: World, event: e.ScenarioStarted) -> Script:
-    """Check the first line, which names the decider."""
+    """Check the log's first line, and prepare the state `w` for its policy: the kind of decider,
+    the policy's settings, and all workers free."""
     framed(w.seq == 0, "the scenario starts a second time")
     sound = event.processors >= 1 and event.kinds and event.unit in ("s", "slot")
     framed(sound and w.now == 0 and event.schema == e.SCHEMA)
@@ -160,7 +161,8 @@ def begin(w: World, event: e.ScenarioStarted) -> Script:
 
 
 def describe(w: World, event: Event) -> Script:
-    """Check a line of the head; some of them may come only once, and all come before any job."""
+    """Check a line of the log's head: the lines that describe the scenario, before those of jobs.
+    They come in a fixed order, and some of them only once."""
     early = not w.now and not w.jobs and type(event) not in w.heads
     place = DESCRIBED.index(type(event))
     framed(early and place >= w.place, "it comes too late")
@@ -173,7 +175,8 @@ def describe(w: World, event: Event) -> Script:
 
 
 def _know(w: World, event: Event) -> None:
-    """Check one line of the head, and keep the facts that later checks need in `w`."""
+    """Check the contents of a line of the log's head that describes no platform, and keep the facts
+    that later checks need in `w`."""
     match event:
         case e.ProcessesDescribed(scale=scale):
             possible(scale > 0)
@@ -210,7 +213,8 @@ def _rising(event: e.WorkerPriced) -> bool:
 
 
 def submit(w: World, event: e.JobSubmitted) -> Script:
-    """Check the submission of a job and the lines that describe the job, which follow at once."""
+    """Check the submission of a job and the lines that describe the job, which follow at once; then
+    add the job to the state `w`."""
     name = event.job
     known = name in w.jobs or name in w.gone
     possible(not known and w.closed is None, "{} is submitted again, or after the end", name)
@@ -258,9 +262,9 @@ def submit(w: World, event: e.JobSubmitted) -> Script:
 
 
 def _more(w: World, job: Job, seq: int) -> Script:
-    """Check the further lines that describe a job, as they come: its protection, its checkpointing
-    and the size of its checkpoints, its messages, tasks and application. `seq` is the job's
-    submission, their cause."""
+    """Check the further lines that describe a job, in the order in which they come: its protection,
+    its checkpointing and the size of its checkpoints, its messages, tasks and application. `seq` is
+    the number of its submission, the lines' cause."""
     kinds: dict[type[Event], bool] = {
         e.ProtectionDescribed: True,
         e.MessagesDescribed: w.service is not None,
@@ -281,8 +285,8 @@ def _more(w: World, job: Job, seq: int) -> Script:
 
 
 def _of(event: Any, name: str) -> Any:
-    """Return the line unchanged if it describes the job of that name; raise Broken if it does
-    not."""
+    """Return `event` unchanged if it describes the job called `name`, and none of its numbers is
+    negative; else raise Broken."""
     amounts(event)
     possible(event.job == name, "it describes no {}", name)
     return event
@@ -316,7 +320,8 @@ def end_workload(w: World, event: e.WorkloadEnded) -> Script:
 
 
 def end(w: World, event: e.ScenarioEnded) -> Script:
-    """Check the last line, which says how the scenario ended."""
+    """Check the last line, which says how the scenario ended: with all jobs over, at a cap on its
+    time, or because the policy made no progress."""
     completed, capped = event.end is e.End.COMPLETED, event.end is e.End.CAPPED
     framed(completed is (w.closed is not None), "the workload says else")
     framed(w.capped is None or capped, "runs were cut")
@@ -334,8 +339,8 @@ def end(w: World, event: e.ScenarioEnded) -> Script:
 
 
 def no_effect(w: World, event: Event) -> Script:
-    """Accept a line that has no effect on the simulated system, whatever its contents and its
-    cause."""
+    """Accept a line that has no effect on the simulated system, with whatever contents, caused by
+    any earlier line."""
     yield event, range(w.seq)
 
 
@@ -412,7 +417,8 @@ decision can bring about; each decider adds its own."""
 
 
 def world() -> World:
-    """Return a state that is ready to read a log from its first line on."""
+    """Return the state of a simulated system of which no line has been read: the audit reads a log
+    into it, from the first line on."""
     return World(
         HANDLERS,
         course=runs.course,

@@ -42,8 +42,8 @@ first."""
 
 @define(eq=False)
 class Placed:
-    """The copies of all jobs that run between two decision epochs, in parallel arrays with an entry
-    for each copy or for each worker."""
+    """The copies of all jobs that run between two decision epochs (arrivals and departures of
+    jobs), in parallel arrays with an entry for each copy or for each worker."""
 
     event: CopiesPlaced
     since: float
@@ -59,9 +59,10 @@ class Placed:
     """Time at which each worker has given that service."""
 
     def serving(self, each: Numbers) -> Numbers:
-        """Return, for each copy, the value that `each` has for the copy's worker.
+        """Return, for each copy, the value that `each`, an array with one value for every worker,
+        has for the copy's worker.
 
-        `each` has a value for every worker. Where copies rotate over all workers, every copy gets
+        Where copies rotate over all workers, so that each is served by all of them, every copy gets
         the sum.
         """
         return each.sum(keepdims=True) if self.event.width > 1 else each[self.workers]
@@ -69,8 +70,8 @@ class Placed:
 
 @define(eq=False)
 class Columns(Decider):
-    """Checks decisions on copies (redundancy17), whether one line of the log places the copies of
-    all jobs, as columns of numbers, or each copy's run has a line of its own."""
+    """Checks decisions on redundant copies (redundancy17). A log has either one line that places
+    the copies of all jobs, as columns of numbers, or a line of its own for each copy's run."""
 
     emitter: Emitter = Factory(Emitter)
     gains: bool = False
@@ -111,8 +112,9 @@ class Columns(Decider):
             self._in_order(_left(self.w, copy.job))
 
     def _in_order(self, left: float) -> None:
-        """Check that a job whose copies start has no less work left than those started before
-        (section IV)."""
+        """Check that the jobs' copies start in the order of remaining work, the least first
+        (redundancy17, section IV): `left`, that of the job that starts now, is no less than that of
+        the job that started before it at this instant."""
         before = self.least if self.started else 0
         allowed(before <= left * (1 + ROUNDING), f"{left!r} is left of it, {before!r} before")
         self.least = left
@@ -140,8 +142,9 @@ class Columns(Decider):
         return self.service + self.rates * (self.w.now - self.times)
 
     def _reckon(self, placed: Placed, n: int) -> None:
-        """Compute the time at which the first of the copies on worker `n` ends, and keep it in
-        `placed.ends`."""
+        """Compute the time at which the first of the copies on worker `n` ends at the present
+        speed, and keep it in `placed.ends`. Where copies rotate over all workers, the first of all
+        copies counts."""
         need, given, rate = placed.needs[n], self.service[n], self.rates[n]
         if placed.event.width > 1:
             given, rate = self._given().sum(), self.rates.sum()
@@ -151,9 +154,9 @@ class Columns(Decider):
         placed.ends[n] = self.w.now + (0 if over else left / rate if rate else inf)
 
     def _aim(self, seq: int) -> None:
-        """Set the timer at which the first copy ends, as all copies are settled then.
+        """Set the timer for the time at which the first copy ends, as all copies are settled then.
 
-        `seq` is the event that leads to the timer's value, if that changes.
+        `seq` is the sequence number of the event that leads to the timer's value, if that changes.
         """
         assert self.placed is not None
         due = inf if self.gains else float(self.placed.ends.min())
@@ -164,8 +167,8 @@ class Columns(Decider):
             self.timer = self.w.at(due, Phase.DECISION, self.emitter, 0, self._settled)
 
     def settle(self, w: World, event: CopiesSettled) -> Script:
-        """Check the line that ends all copies before the timer: a job arrives, or, where jobs
-        progress by g(r, t), a copy has ended."""
+        """Check the line that ends all copies at another time than the timer's: as a job arrives,
+        or, where jobs progress by g(r, t), as a copy has ended."""
         called = self.triggers or self.gains
         follows(self.placed is not None and called, "nothing leads to this now")
         return self._settled()
@@ -201,9 +204,10 @@ class Columns(Decider):
             yield from self._placed(cause)
 
     def _over(self, placed: Placed, event: CopiesSettled) -> list[int | None]:
-        """Return, for each job, the number of the run that completes it, or None if none does.
+        """Return, for each job of `placed`, the number of the run that completes it, or None if
+        none does; check that `event`, the line that ends all copies, says how far each has come.
 
-        That run has to be one of the job's copies that have done most work.
+        The completing run has to be one of the job's copies that have done most work.
         """
         was, sizes, found, firsts = placed.event, placed.sizes, event.done, placed.firsts
         due = np.array(was.begun) + was.share * placed.serving(self._given())
@@ -227,7 +231,8 @@ class Columns(Decider):
         return over
 
     def place(self, w: World, event: CopiesPlaced) -> Script:
-        """Check that copies of all jobs that the policy serves start."""
+        """Check the line that starts copies of all jobs that the policy serves, where no copies run
+        and something has called for the decision."""
         follows(self.placed is None and self.triggers, "nothing leads to this now")
         return self._placed(self.triggers[0])
 
@@ -295,7 +300,8 @@ class Columns(Decider):
         """Check that the shares of each worker sum to 1 at most, and that copies of one job are on
         different workers.
 
-        `pairs` has a number for each copy that is equal for two copies of one job on one worker.
+        `workers` has the number of each copy's worker; `pairs` has a number for each copy that is
+        equal for two copies of one job on one worker.
         """
         rotates, given = event.width > 1, np.bincount(workers) * event.share
         allowed(0 < event.share <= 1, f"a share of {event.share}")
@@ -319,7 +325,7 @@ class Columns(Decider):
 
 def _left(w: World, job: Job) -> float:
     """Return the work that remains from the job's furthest state, as its policy knows it: a fault
-    that is not detected yet has taken no state (rules.md, F1)."""
+    that is not detected yet has taken no state away (rules.md, F1)."""
     unheard = [it.run.state(w.now) for it in job.copies if it.run is not None and it.undetected]
     states = [rules.furthest(w, job), *unheard, *job.kept[:1], job.saved]
     furthest = rules.best([it for it in states if it is not None])

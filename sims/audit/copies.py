@@ -29,8 +29,8 @@ CANCELLED, FAILED = Outcome.CANCELLED, Outcome.FAILED
 
 
 def start(w: World, event: RunStarted) -> Script:
-    """Check the start of a run that a decider has decided: its workers are free and UP, and its job
-    may have another copy."""
+    """Check the line that starts a run by a decision: its workers are free and UP, and its job may
+    have another copy. Return the script (generator) of the run."""
     w.decides()
     job: Job = allowed(w.jobs.get(event.job), "no such job waits")
     follows(event.keeps is None, "its job keeps nobody")
@@ -58,9 +58,12 @@ def start(w: World, event: RunStarted) -> Script:
 
 
 def cancel(w: World, event: RunEnded | MembersReleased) -> Script | None:
-    """Check the end of a run, or the release of members that a copy kept between two runs, which
-    nothing but a decision explains; a failure that reveals a checkpoint's period is learnt from
-    instead."""
+    """Check a RunEnded, or a MembersReleased (the end of a copy between two runs), that nothing but
+    a decision to cancel the copy explains.
+
+    A run that ends as failed is another case: it can be the first sign of a checkpoint period that
+    was not known, so the period is learnt from it (`runs.learn`).
+    """
     copy, outcome = w.copy_of(event), getattr(event, "outcome", CANCELLED)
     if outcome is FAILED:
         # That a verification failed may be the first sign of a period that was not known.
@@ -82,8 +85,8 @@ def cancel(w: World, event: RunEnded | MembersReleased) -> Script | None:
 
 
 def change(w: World, event: WorkerChanged) -> Script:
-    """Check that a worker changes state because of its owner or a fault, and apply that to its copy
-    (W1)."""
+    """Check that a worker changes state because of its owner, a fault or the end of a downtime or
+    repair; keep the new state, and let the copy that holds the worker react (W1)."""
     w.settle(Phase.STATES)
     w.phase = Phase.STATES
     worker, state, until = w.worker(event.worker), event.state, event.until
@@ -123,8 +126,8 @@ def change(w: World, event: WorkerChanged) -> Script:
 
 
 def _cause(w: World, worker: Worker, event: WorkerChanged) -> tuple[int, bool]:
-    """Return the event that causes a change of state (0 for the owner), and whether a fault makes
-    it."""
+    """Return (the sequence number of the event that causes this change of the worker's state,
+    whether a fault makes it); the number is 0 where the worker's owner makes the change."""
     if w.repairs is None:
         return _fallen(w, worker), event.until is not None
     down = event.state is DOWN
@@ -133,7 +136,8 @@ def _cause(w: World, worker: Worker, event: WorkerChanged) -> tuple[int, bool]:
 
 
 def _check_owner(w: World, worker: Worker, event: WorkerChanged, cause: int) -> None:
-    """Check a change of state that the worker's owner makes."""
+    """Check a change of state that the worker's owner makes; `cause` is the event that causes it, 0
+    for none."""
     possible(event.detection is None, "no fault takes it DOWN")
     if event.worker in w.unowned:
         _check_without_owner(w, event, cause)
@@ -143,8 +147,8 @@ def _check_owner(w: World, worker: Worker, event: WorkerChanged, cause: int) -> 
 
 
 def _check_without_owner(w: World, event: WorkerChanged, cause: int) -> None:
-    """Check a change of state of a worker that no owner takes away: it is RECLAIMED only in the
-    reserve, and only a fault, a repair or a window takes it DOWN."""
+    """Check a change of state of a worker that no owner takes away at will: it is RECLAIMED only as
+    part of the reserve, and only a fault, a repair or a window of maintenance takes it DOWN."""
     if event.state is RECLAIMED:
         kept = w.reserve is not None and w.reserve.keeps(event.worker)
         possible(kept, "it has no owner")
@@ -153,7 +157,7 @@ def _check_without_owner(w: World, event: WorkerChanged, cause: int) -> None:
 
 
 def _check_fault(w: World, worker: Worker, event: WorkerChanged, _: int) -> None:
-    """Check a fault that takes a worker DOWN."""
+    """Check a fault that takes a worker DOWN: its downtime, and the time until it is detected."""
     worker.detection, until = machine.detection(w, event), event.until
     # A downtime of 0 is possible only where faults are detected late.
     lasts = until is None or until > w.end or (w.late and until >= w.now)
@@ -166,8 +170,8 @@ def _note(
 ) -> None:
     """Keep a worker's new state, and the time of the change.
 
-    `seq` is the event of the change, `until` the end of a fault's downtime, and `ended` says that a
-    downtime ends with the change.
+    `seq` is the sequence number of the event of the change, `until` the end of a fault's downtime
+    (None without one), and `ended` says that a downtime ends with the change.
     """
     if ended and state is UP:
         worker.repaired = w.now
@@ -184,8 +188,9 @@ def _note(
 def _standby_changed(
     w: World, copy: Copy, worker: int, state: WorkerState, cause: int
 ) -> Script | None:
-    """Return the script that follows when a standby has changed state: one that is DOWN leaves its
-    copy, one that is UP may let the copy's next run start (P12)."""
+    """Return the script (the lines that must follow) of a copy whose standby `worker` has changed
+    to `state` with event `cause`: a standby that is DOWN leaves the copy. One that is UP may let
+    the copy's next run start (P12), which is scheduled. None where no line follows at once."""
     if copy.gone or worker not in copy.standbys:
         return None
     if state is DOWN:
@@ -203,8 +208,9 @@ def _standby_lost(w: World, copy: Copy, worker: int, cause: int) -> Script:
 
 
 def _fallen(w: World, worker: Worker) -> int:
-    """Return the event that causes a worker's next change of state: the event that took the worker
-    DOWN, if its downtime ends or began at this instant; else 0, as its owner makes the change.
+    """Return the sequence number of the event that causes a worker's next change of state where
+    faults have downtimes: the event that took it DOWN, if that downtime ends or began at this
+    instant; else 0, as its owner makes the change.
 
     A fault that only makes a downtime longer has no line of its own. Whether there was one is seen
     from the cause that the log gives for the change. Raises Broken if the downtime is not over.
@@ -243,13 +249,18 @@ def _notify(w: World, copy: Copy, worker: Worker, fall: int, late: bool, fault: 
 
 
 def _hide(w: World, copy: Copy, worker: Worker, fall: int) -> None:
-    """Note that the copy does not know yet of the fault, event `fall`, unless the copy does not
-    know of an earlier one of that member, with which this one becomes known."""
+    """Note that the copy does not know yet of the fault of its member `worker`; `fall` is the event
+    of the fault.
+
+    An earlier fault of that member which it does not know of either stays noted: this one becomes
+    known with it.
+    """
     copy.undetected.setdefault(worker.number, (w.now, fall))
 
 
 def speed(w: World, event: WorkerSpeedChanged) -> Script:
-    """Check a worker's change of speed, and apply it to the copy that holds the worker."""
+    """Check a line that changes a worker's speed, keep the speed, and apply it to the copy that
+    holds the worker."""
     if w.now:
         w.settle(Phase.STATES)
     w.phase = Phase.STATES
@@ -266,10 +277,10 @@ def speed(w: World, event: WorkerSpeedChanged) -> Script:
 def _changed(
     w: World, copy: Copy, worker: int, state: WorkerState, fault: bool, cause: int, hidden: bool
 ) -> Script:
-    """Apply a member's change of state to its copy, unless the copy is over.
+    """Apply a change of member `worker` to `state` to its copy, unless the copy is over.
 
-    `cause` is the event of the change, and `hidden` says that the copy does not know of the fault
-    yet.
+    `cause` is the event of the change, `fault` says that a fault made it, and `hidden` that the
+    copy does not know of the fault yet.
     """
     if copy.gone:
         if hidden and w.repairs is not None:  # the fault of a free worker is known at once
@@ -295,13 +306,15 @@ def _changed(
 
 
 def _reveal(w: World, copy: Copy, worker: int, reveals: bool) -> Script:
-    """Let the copy learn of an earlier fault of its member, if what it knows now `reveals` that."""
+    """Let the copy learn of an earlier fault of its member `worker` that has not been detected, if
+    `reveals` is true; without such a fault do nothing."""
     if reveals and not copy.gone and worker in copy.undetected:
         yield from machine.fault_detected(w, copy, worker)
 
 
 def _paced(w: World, copy: Copy, worker: Worker, speed: float, cause: int) -> Script:
-    """Apply a member's change of speed to its copy."""
+    """Apply a member's change of speed, event `cause`, to its copy, whose run may pass at another
+    rate then."""
     if copy.gone:
         return
     if copy.speeds is None:
@@ -313,8 +326,8 @@ def _paced(w: World, copy: Copy, worker: Worker, speed: float, cause: int) -> Sc
 
 
 def _lose(w: World, copy: Copy, worker: int, cause: int, hidden: bool) -> Script:
-    """Apply that a member is DOWN: the run is lost, and so may be the buddies' checkpoints; return
-    the last event that follows.
+    """Apply to a copy that its member `worker` is DOWN: the run is lost, and so may be the
+    checkpoint that the members' buddies keep; return the last event that follows, or `cause`.
 
     With `hidden` the copy does not know of the fault yet: the run stands still until it is
     detected.
@@ -349,7 +362,8 @@ def _lose(w: World, copy: Copy, worker: int, cause: int, hidden: bool) -> Script
 
 
 def _attempt(w: World, copy: Copy, plan: Plan, causes: Causes, line: RunStarted) -> Script:
-    """Follow an attempt of a plain job, which is a single timer (rigid21, section 3.2)."""
+    """Follow an attempt of a plain job, which is a single timer (rigid21, section 3.2); `plan`,
+    `causes` and `line` are those of its start (`runs.begin`)."""
     job, run = copy.job, (yield from runs.begin(w, copy, plan, causes, line))
     run.stage, run.rate, run.length, run.reach = Stage.COMPUTING, 1, run.work, run.work
     held, limit = run.work + job.described.verification, job.described.limit
@@ -362,8 +376,8 @@ def _attempt(w: World, copy: Copy, plan: Plan, causes: Causes, line: RunStarted)
 
 
 def _attempted(w: World, run: Run) -> Script:
-    """End an attempt of a plain job when its time is over: the attempt fails, or it completes the
-    job."""
+    """End an attempt of a plain job, which is a single timer, when its time is over: it fails while
+    the job has had fewer failures than the log says, otherwise it completes the job."""
     if run.over:
         return
     job = run.copy.job

@@ -39,8 +39,12 @@ PERIODS: Mapping[PeriodRule | None, Callable[[Times, Times], Times]] = {
 
 
 def job_costs(pack: PackDescribed, job: Job, workers: int, storage: Storage | None) -> Costs:
-    """Return the costs of the job on every number of workers. Raises Broken for an invalid
-    profile."""
+    """Return the times and costs of the job, an application of the pack, on every number of workers
+    up to `workers` that the pack can give it. `storage` is the shared storage, None if there is
+    none.
+
+    Raises Broken for an invalid profile.
+    """
     sizes = np.arange(pack.pair, workers + 1, pack.pair, dtype=np.float64)
     link = Link(pack.startup, pack.latency, pack.unit)
     times = profile_times(job.application, sizes)
@@ -61,7 +65,8 @@ def profile_times(application: ApplicationDescribed, sizes: Times) -> Times:
 
 
 def _times(application: ApplicationDescribed, sizes: Times) -> Times:
-    """Return the times for these sizes, by the profile's formula or table."""
+    """Return the execution time for each number of workers in `sizes`, by the profile's formula or
+    table. Raises Broken for a profile that a log would not have."""
     if application.times:
         possible(application.profile == ("kind=table",), "{} with times", application.profile)
         return _each(Table(application.times), sizes[sizes <= len(application.times)])
@@ -91,8 +96,8 @@ def _each(profile: Profile, sizes: Times) -> Times:
 
 
 def _number(key: str, text: str) -> float:
-    """Return the value of a profile's key. Raises Broken if a log would write the value
-    otherwise."""
+    """Return the number that `text`, the value of a profile's key, stands for. Raises Broken if a
+    log would write the value otherwise."""
     value = int(text) if key in WHOLE_NUMBERS else float(text)
     possible(isfinite(value), "{}={} is no number", key, text)
     # A whole number of a scenario file stays one, so `cost=10` and `cost=10.0` are both written.
@@ -102,8 +107,8 @@ def _number(key: str, text: str) -> float:
 
 
 def _stored(storage: Storage, size: float, members: Times) -> Times:
-    """Return, for each number of members, the time of saving `size` on the shared storage while
-    nobody else uses it."""
+    """Return, for each number of `members`, the time in which these together save `size` bytes on
+    the shared storage while nobody else uses it."""
     return np.maximum(size / storage.bandwidth, size / (storage.each * members))
 
 

@@ -19,11 +19,13 @@ from sims.audit.world import Handler, World
 
 @define(eq=False)
 class Decider:
-    """Checks the lines of any decider.
+    """Checks the lines in which a log says what was decided; base class, with what holds for every
+    kind of decider.
 
     The cause of a start is the shelf or batch that the run starts in; else the event since which
     its job wants workers, if that is of this instant; else the event that freed some of its
-    workers; else an event that called for the decision.
+    workers; else an event that called for the decision. Arguments `seq`, `since` and `cause` of the
+    methods are sequence numbers of events.
     """
 
     w: World
@@ -43,15 +45,19 @@ class Decider:
     """Sequence numbers of the starts of this instant; -1 for jobs that had not waited."""
 
     def line_handlers(self) -> dict[type[Event], Handler]:
-        """Return the functions that make the scripts of lines that only this decider has."""
+        """Return, for the classes of events that only this kind of decider logs, the functions that
+        make their scripts: generators of that line and those that must follow it. By default there
+        are none."""
         return {}
 
     def report(self, copy: Copy, cause: int) -> None:
         """React to a change of a copy's progress that more than computing has made, such as a new
-        start, a new rate or a lost member. `cause` is the event that made it."""
+        start, a new rate or a lost member. `cause` is the event that made it. By default do
+        nothing."""
 
     def checkpointed(self, run: Run, cause: int) -> None:
-        """React to a checkpoint that a run has completed with event `cause`."""
+        """React to a checkpoint that a run has completed with event `cause`. By default do
+        nothing."""
 
     def clear(self) -> None:
         """Forget what is kept about the present instant, which is over."""
@@ -60,17 +66,18 @@ class Decider:
         self.decides_now = False
 
     def spares_described(self) -> None:
-        """Note that the platform has spares, on which no job starts (rules.md, P10)."""
+        """React to the log's saying that the platform has spares, on which no job starts (rules.md,
+        P10). By default do nothing."""
 
     def windows_described(self) -> None:
-        """Note that the platform has windows of maintenance, before which jobs may have to wait
-        (rules.md, M2)."""
+        """React to the log's saying that the platform has windows of maintenance, before which jobs
+        may have to wait (rules.md, M2). By default do nothing."""
 
     # --- notifications ---------------------------------------------------------------------------
 
     def submitted(self, job: Job, since: int) -> None:
         """Note that a job has been submitted, which calls for a decision; it wants workers since
-        event `since`."""
+        the event `since`, its submission or a line that follows that."""
         self.wants(job, since)
         self.triggers.append(since)
         self.decides_now = True
@@ -92,12 +99,15 @@ class Decider:
         self.triggers.append(seq)
 
     def ended(self, copy: Copy, outcome: Outcome, seq: int, gone: bool) -> None:
-        """Note that a copy is over; `gone` says that its job is over too."""
+        """React to the end of a copy, with event `seq` and this outcome of its last run; `gone`
+        says that its job is over too. By default do nothing."""
 
     def state_changed(self, worker: int, state: WorkerState, copy: Copy | None, seq: int) -> None:
-        """Note a worker's change of state as it becomes known, which calls for a decision.
+        """Note that worker number `worker` is known now to have changed to `state`, which calls for
+        a decision.
 
-        `copy` holds the worker, and `seq` is the event of the change.
+        `copy` holds the worker (None: no copy does), and `seq` is the event of the change. A worker
+        that is UP now counts as freed by it.
         """
         if state is UP:
             self.freed_by.append((seq, (worker, worker + 1)))
@@ -106,22 +116,25 @@ class Decider:
         self.decides_now = self.decides_now or worker < self.w.able
 
     def program_received(self, seq: int) -> None:
-        """React to the arrival of the job's program at a worker (event `seq`)."""
+        """React to the arrival of a job's program at a worker, with event `seq`. By default do
+        nothing."""
 
     def speed_changed(self, worker: Worker, seq: int) -> None:
-        """React to a worker's change of speed."""
+        """React to a worker's change of speed, with event `seq`. By default do nothing."""
 
     def check_fault(self, worker: Worker) -> None:
-        """Check that a fault may take this worker DOWN now."""
+        """Check that a fault may take this worker DOWN now; raise Broken if not. By default it
+        always may."""
 
     def close(self) -> None:
-        """Check at the end of an instant that no decision is missing."""
+        """Check at the end of an instant that no decision is missing; raise Broken if one is. By
+        default nothing is checked."""
 
     # --- what it may decide -------------------------------------------------------------------
 
     def placing(self, copy: Copy, event: RunStarted) -> None:
-        """Check the workers that a decision gives to a new copy. Raises Broken where the policy's
-        placement chooses others."""
+        """Check the workers that the start `event` gives to the new copy `copy`. Raises Broken
+        where the policy's placement chooses others."""
 
     def standbys(self, copy: Copy, wanted: int) -> Spans | None:
         """Return the `wanted` standbys that the placement chooses for a copy as it starts; None
@@ -129,7 +142,8 @@ class Decider:
         return None
 
     def why(self, job: Job, copy: Copy) -> Causes:
-        """Return the events of which one must be the cause of the start of `copy`."""
+        """Return the events, as one sequence number or several, of which one must be the cause of
+        the start of `copy`, a copy of `job`; note the start."""
         if self.opened >= self.w.first:
             return self.opened
         # If the job has asked for workers at this instant, that causes its start, whatever has
@@ -146,12 +160,16 @@ class Decider:
     def other_causes(self, job: Job, copy: Copy) -> Causes:
         """Return the events of which one must be the cause of a start that no shelf or batch, no
         wish of the job's at this instant and no freed worker explains: those that called for the
-        decision."""
+        decision, or, without any, the passing of time (0) or the event since which the job wants
+        workers."""
         return self.triggers or {0, job.wanted}
 
     def cancels(self, copy: Copy) -> Causes:
         """Return the events of which one must be the cause of the decision to cancel the copy.
-        Raises Broken where the policy may not cancel it."""
+
+        Raises Broken where the policy may not cancel it. A policy that cancels nothing leaves only
+        a cap on the makespan, which is noted as reached; the cause is 0 then.
+        """
         if not self.w.head.cancels:
             # If the scenario's policy cancels nothing, only a cap on the makespan can.
             self.w.capped = self.w.capped or self.w.seq
@@ -159,7 +177,9 @@ class Decider:
         return {0, *self.triggers}
 
     def deal(self, job: Job, copy: Copy, event: TasksDealt) -> None:
-        """Deal the tasks of an iterative job to the members of a run, as evenly as possible."""
+        """Check the line that deals the tasks of an iterative job to the members of its run, and
+        give each member of `copy` its number of tasks: equal, and one more for the first where they
+        do not divide evenly."""
         whole, rest = divmod(job.tasks.tasks, copy.full)
         # The first members get one task more where the number does not divide evenly.
         copy.units = {n: whole + (k < rest) for k, n in enumerate(copy.members)}
@@ -167,8 +187,9 @@ class Decider:
 
 
 def _wakes(policy: str) -> bool:
-    """Return whether an enrolment policy of this name may be asked at instants without an event
-    (volatile13, section VI); true for a user's own, of which nothing is known."""
+    """Return whether the enrolment policy called `policy` may be called at instants without an
+    event (volatile13, section VI), which a `-` in a published name tells; true for a user's own, of
+    which nothing is known."""
     return "-" in policy or ":" in policy
 
 
@@ -179,7 +200,8 @@ REASONS = {"lost": "failure", "failed": "error", "cancelled": "proactive", "comp
 
 @define(eq=False)
 class Enrolment(Decider):
-    """Checks decisions that enrol workers, with tasks, for each iteration (volatile13)."""
+    """Checks decisions that enrol workers: they choose the workers of each iteration of an
+    iterative job, and the number of tasks of each (volatile13)."""
 
     replaced: dict[str, None] = Factory(dict)
     """Jobs of which a run was cancelled at this instant to make way for another run of the same
@@ -195,8 +217,8 @@ class Enrolment(Decider):
         self.w.push(job, Phase.MESSAGES, 0, partial(self._bound, job, since))
 
     def _bound(self, job: Job, since: int) -> Script:
-        """Expect the line that says how many tasks each worker can hold at most, and keep these
-        bounds."""
+        """Expect the line that says how many tasks each worker can hold at most for this job, and
+        keep these bounds; `since` is its cause, the submission."""
         event = yield from coming(BoundsDescribed, job.name)
         job.bounds = by_worker(self.w.head.processors, event.bounds)
         yield BoundsDescribed(job.name, event.bounds), since
@@ -205,8 +227,12 @@ class Enrolment(Decider):
         self.triggers.append(seq)
 
     def other_causes(self, job: Job, copy: Copy) -> Causes:
-        """Return the events that called for the decision; without any, the event since which the
-        job waits."""
+        """Return the events of which one must be the cause of a start that no freed worker
+        explains: those that called for the decision; without any, the event since which the job
+        waits.
+
+        Raises Broken where nothing called for it and the policy is only called by events.
+        """
         policy = self.w.head.policy
         allowed(self.triggers or _wakes(policy), "nothing calls for a decision now")
         return self.triggers or job.wanted

@@ -23,8 +23,8 @@ from sims.audit.world import World
 
 @frozen
 class Progress:
-    """Progress of a copy as its job last reported it to the scheduler, which decides by it
-    (malleable17, section 3.3.2)."""
+    """Progress of a copy of an application as its job last reported it to the scheduler, which
+    decides by it: size, fraction of work left, and expected ends (malleable17, section 3.3.2)."""
 
     size: int
     left: float
@@ -39,7 +39,8 @@ class Progress:
 
 @frozen(eq=False)
 class Report:
-    """One progress report of a job about a copy, and the event that caused it."""
+    """One progress report of a job about a copy: its line in the log, the event that causes that,
+    and the copy's progress after it and before it (None: nothing was reported before)."""
 
     event: EndExpected
     cause: int
@@ -50,8 +51,8 @@ class Report:
 
 @define(eq=False)
 class Expectations(Decider):
-    """Derives each application's progress reports, and the lines by which the log announces
-    expected ends."""
+    """Derives the progress reports of a pack's applications (malleable ones that share the
+    platform), and the lines by which the log announces their expected ends."""
 
     indices: set[int] = Factory(set)
     progress: dict[Copy, Progress] = Factory(dict)
@@ -72,8 +73,8 @@ class Expectations(Decider):
     # --- applications -------------------------------------------------------------------------
 
     def describe(self, job: Job) -> None:
-        """Compute the application's times and costs on every number of workers, when its
-        description has come."""
+        """Compute the times and costs of an application on every number of workers, as the line
+        that describes the application has come, and check that line."""
         w = self.w
         event = job.application
         job.costs = it = job_costs(w.pack, job, w.head.processors, w.storage)
@@ -84,10 +85,11 @@ class Expectations(Decider):
         w.reporters[job.name] = Emitter()
 
     def size(self, copy: Copy, work: float, more: int) -> int:
-        """Return the number of members of a run that has this whole work.
+        """Return the number of members of a copy whose run has the whole work `work`.
 
-        The log names `copy.full` of them. Up to `more` others are promised, and join the copy
-        later.
+        The log names `copy.full` of them. Up to `more` others may be promised by other
+        applications, and join the copy later: the work, which depends on the number of members,
+        tells how many. If none fits, the number named is returned.
         """
         costs, named = copy.job.costs, copy.full
         whole = (n for n in range(max(named, 1), named + more + 1) if n % self.w.pack.pair == 0)
@@ -125,8 +127,9 @@ class Expectations(Decider):
         self._say(copy, self._report(copy, cause, 1 - run.base / run.work, start, ahead))
 
     def checkpointed(self, run: Run, cause: int) -> None:
-        """Report the progress after a checkpoint. The log must have a line of it only where
-        verifications or varying speeds make periods unequal, and may have one elsewhere."""
+        """Report the progress of a run's copy after a checkpoint, completed with event `cause`. The
+        log must have a line of it only where verifications or varying speeds make periods unequal,
+        and may have one elsewhere."""
         copy, left = run.copy, 1 - run.done(self.w.now) / run.work
         report = self._report(copy, cause, left, self.w.now, ())
         if copy.job.rules.verified or self.w.speeds_vary:
@@ -135,8 +138,8 @@ class Expectations(Decider):
             self.optional[copy.job.name].append(partial(report, self.progress.get(copy)))
 
     def expect(self, w: World, event: EndExpected) -> Script | None:
-        """Return the script of a logged expected end: of one that must come now, or of one that may
-        come; None if it is neither."""
+        """Return the script (generator) of the line `event`, an expected end of an application: of
+        a line that must come now, or of one that may come; None if it is neither."""
         found = w.emits_now(possible(w.reporters.get(event.job), "there is no {}", event.job))
         taken = self._take(event) if found is None else None
         return found if taken is None else only(*taken)
@@ -144,8 +147,8 @@ class Expectations(Decider):
     def _report(
         self, copy: Copy, cause: int, left: float, start: float | None, ahead: tuple[float, ...]
     ) -> Callable[[Progress | None], Report]:
-        """Return a function that makes a report of the copy's progress, given the progress reported
-        before.
+        """Return a function that makes a report of the copy's progress from the progress reported
+        before (None: none was). `cause` is the event that the report's line must have as its cause.
 
         `left` is the fraction of the work that is left. `start` is the time at which the present
         part ends or the present computation began, inf if it is unknown, and None if the copy waits
@@ -165,8 +168,9 @@ class Expectations(Decider):
         return report
 
     def _say(self, copy: Copy, report: Callable[[Progress | None], Report]) -> None:
-        """Schedule the line of a report for this instant. If the progress is the same as before,
-        the line may come but need not."""
+        """Schedule the line of a report for this instant: it must come if the copy is the oldest of
+        its job and its progress differs from that reported before. If the progress is the same, the
+        line may come but need not."""
         leads, name = copy.job.copies[0] is copy, copy.job.name
         due = self.due[copy]
         due.append(report)
@@ -193,8 +197,8 @@ class Expectations(Decider):
     def _tell(self, report: Report) -> Script:
         """Expect the line of a report. Lines that may come at this instant can precede it.
 
-        If such a line, or another report about the copy, has the same contents, its cause will do
-        too.
+        If such a line, or another report about the copy, has the same contents, its cause is
+        accepted too.
         """
         name, causes = report.event.job, {report.cause}
         others = (it(report.before) for it in self.due[report.copy])
@@ -209,8 +213,8 @@ class Expectations(Decider):
         yield report.event, causes
 
     def _take(self, event: EndExpected) -> tuple[EndExpected, Collection[int]] | None:
-        """Return the last of the lines that may come now and equal this one, with the causes that
-        it may have; forget it and those before it. None if no such line may come."""
+        """Return (line, causes that it may have) for the last of the lines that may come now and
+        equal `event`, and forget it and those before it. None if no such line may come."""
         reports = [it() for it in self.optional[event.job]]
         alike = [it for it in reports if _alike(event, it.event)]
         if not alike:
@@ -235,9 +239,9 @@ class Expectations(Decider):
         return max(away, default=self.w.now)
 
     def succeed(self, name: str) -> Script | None:
-        """Return the script of the line that the log needs when the oldest copy of a job has ended:
-        the next copy is the oldest now, and its last report is logged again. None if no line is
-        due."""
+        """Return the script (generator) of the line that the log needs when the oldest copy of the
+        job called `name` has ended: the next copy is the oldest now, and its last report is logged
+        again. None if no line is due."""
         cause, copy = self.successors.pop(name, None), next(iter(self.w.copies(name)), None)
         if cause is None or copy is None or copy not in self.progress:
             return None

@@ -28,7 +28,7 @@ replacement."""
 
 
 def batched(members: tuple[int, ...], each: int) -> Iterator[tuple[int, ...]]:
-    """Yield the members in groups of `each`, in order."""
+    """Yield the members in groups of `each`, in order; the last group may be smaller."""
     return (members[k : k + each] for k in range(0, len(members), each))
 
 
@@ -50,13 +50,13 @@ class State:
         return self.done / self.work if self.work else 1
 
     def beyond(self, other: State | None) -> bool:
-        """Return whether this state has more of the work done than `other` (or there is no other),
-        by more than rounding."""
+        """Return whether this state has a larger fraction of the job's work done than `other`, by
+        more than rounding; true if `other` is None."""
         return other is None or self.fraction - other.fraction > NEGLIGIBLE
 
     def of(self, work: float) -> float:
-        """Convert the work done to the units of another run, whose whole work is `work`; return
-        it."""
+        """Return the work done, converted to the units of another run, whose whole work is
+        `work`."""
         # The equal case is exact: scaling would round.
         return self.done if work == self.work else self.done * work / self.work
 
@@ -133,7 +133,7 @@ class Job(Emitter):
 
     @property
     def kind(self) -> ProtectionKind:
-        """Kind of the job's protection."""
+        """Kind of the job's protection; none for a plain job, whose attempts are single timers."""
         return ProtectionKind.NONE if self.plain else self.rules.kind
 
     @property
@@ -145,7 +145,8 @@ class Job(Emitter):
 
 
 class Standing(enum.Enum):
-    """The stage that a replica has reached between dropping out of a run and rejoining it."""
+    """The stages of a replica (a group of members that holds the whole state of a run) between
+    dropping out of the run and rejoining it."""
 
     IN = enum.auto()
     OUT = enum.auto()
@@ -171,8 +172,9 @@ class Group:
     """Account of the state that the replica loads from shared storage."""
 
     def received(self, worker: int, cause: int) -> bool:
-        """Note that member `worker` has received all that it needs, with event `cause`; return
-        whether it is the last one, so that the replica is loaded now."""
+        """Note that member `worker` of a replica that loads the state has received all that it
+        needs, with event `cause`; return whether it is the last one, so that the replica is loaded
+        now."""
         last = self.lacking == {worker}  # a member reports again when it is UP again
         self.lacking.discard(worker)
         if not last or self.standing is not Standing.LOADING:
@@ -188,7 +190,8 @@ class Group:
 
 @define(eq=False)
 class Replicas:
-    """The replicas over which a copy's members are divided, and the faults among them (E1)."""
+    """The replicas (groups of members that hold the whole state each) into which a copy's members
+    are divided, and the faults among them (E1)."""
 
     rules: ReplicasDescribed
     groups: list[Group]
@@ -209,13 +212,14 @@ class Replicas:
         self.keepers = list(self.groups)
 
     def pass_pause(self, w: Any, run: Run, cause: int) -> None:
-        """Let the time of the run's pause pass, if there is one, while all members of replicas that
-        take part are UP and none hangs; else stop it, because of event `cause`."""
+        """Let the time of the run's pause pass from now on if all members of replicas that take
+        part are UP and none hangs, else stop it, because of event `cause`; `w` is the audit's
+        state. Without a pause nothing is done."""
         if self.pause is not None:
             self.pause.pass_on(w, not run.copy.absent and run.hung is None, cause)
 
     def of(self, worker: int) -> Group:
-        """Return the replica that a member is in."""
+        """Return the replica that member number `worker` is in."""
         return next(it for it in self.groups if worker in it.members)
 
     @property
@@ -309,13 +313,13 @@ class Copy:
 
     @property
     def blind(self) -> bool:
-        """Whether a member that takes part in the run is DOWN by a fault that is not detected yet,
-        so that the run waits without knowing it."""
+        """Whether the run waits without knowing it, as a member that takes part in it is DOWN by a
+        fault that is not detected yet."""
         return any(map(self.concerns, self.undetected))
 
     def concerns(self, worker: int) -> bool:
-        """Return whether a change of this worker's state affects the run: false for a standby, and
-        for a member of a replica that has dropped out."""
+        """Return whether a change of worker `worker`'s state affects the copy's run: false for a
+        standby, and for a member of a replica that has dropped out."""
         if worker in self.standbys:
             return False
         return self.replicas is None or not self.replicas.of(worker).out
@@ -328,14 +332,14 @@ class Copy:
         return self.absent.union(*(it.absent for it in self.replicas.groups))
 
     def absent_with(self, worker: int) -> set[int]:
-        """Return the set in which this member is noted while it is not UP: that of its replica if
-        the replica has dropped out, else that of the copy."""
+        """Return the set that notes this member while it is not UP: its replica's if that has
+        dropped out of the run, else the copy's. The set itself is returned, to be changed."""
         group = None if self.replicas is None else self.replicas.of(worker)
         return group.absent if group is not None and group.out else self.absent
 
     def change(self, spans: Spans, full: int) -> None:
-        """Replace the members by those of `spans`; the number of members is `full`, and those that
-        `spans` lacks are promised by other jobs."""
+        """Replace the members by those of `spans`. The number of members is `full`: where `spans`
+        has fewer, the others are promised by other jobs and come later."""
         # Groups of buddies depend on the members: they are computed anew when needed.
         self.spans, self.full, self.text, self.rings = spans, full, written(spans), []
 
@@ -429,7 +433,8 @@ class Run(Waitable):
 
     @property
     def width(self) -> int:
-        """Number of members whose bandwidth and computing the account counts."""
+        """Number of members whose bandwidth and computing the account counts: those of the replica
+        that loads, or those on which the copy computes."""
         return self.copy.width if self.group is None else len(self.group.members)
 
     @property
@@ -443,11 +448,13 @@ class Run(Waitable):
         return bool(self.copy.absent) or stops
 
     def at(self, now: float) -> float:
-        """Return how much of the present part's length has passed at time `now`."""
+        """Return how much of the present part has passed at time `now`: work if the part computes,
+        bytes if it shares the storage's bandwidth, else time."""
         return self.passed + self.rate * (now - self.since) if self.rate else self.passed
 
     def done(self, now: float) -> float:
-        """Return the work that the run has done at time `now`."""
+        """Return the work that the run has done at time `now`, in its own units; at most that at
+        which the present computation ends."""
         if self.stage is not Stage.COMPUTING:
             return self.base
         done = self.base + self.at(now)
@@ -473,7 +480,8 @@ class Run(Waitable):
         return self.exposed
 
     def settle(self, now: float) -> None:
-        """Bring progress and exposure up to time `now`, from which on the rate may change."""
+        """Bring progress and exposure up to time `now`, from which on the part may pass at another
+        rate."""
         self.exposed, self.passed, self.since = self.expose(now), self.at(now), now
 
     def state(self, now: float) -> State:

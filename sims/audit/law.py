@@ -97,13 +97,14 @@ readable = partial(must, Law.SCHEMA)
 
 
 def only(event: Event, causes: Causes) -> Generator[Any, Any, Any]:
-    """Return a script of one line: exactly this event, with one of these causes."""
+    """Return a script (a generator that yields the line that must come) of one line: exactly this
+    event, with one of these causes."""
     yield event, causes
 
 
 def coming(kind: type[Event], job: str) -> Generator[Any, Any, Any]:
-    """Receive the next line, which must be an event of this class about `job`, and return the
-    event.
+    """Receive the next line, which must be an event of class `kind` about the job called `job`, and
+    return it; used in scripts by `yield from`.
 
     Its contents are an input: nothing in the state decides them. Raises Broken for another class.
     """
@@ -113,13 +114,14 @@ def coming(kind: type[Event], job: str) -> Generator[Any, Any, Any]:
 
 
 def amounts(event: Event) -> None:
-    """Check that none of the event's numbers is negative."""
+    """Check that none of the event's numbers is negative. Raises Broken if one is."""
     numbers = (it for it in attrs.astuple(event, recurse=False) if isinstance(it, float | int))
     possible(all(it >= 0 for it in numbers), "there is less than nothing")
 
 
 def same(found: Any, expected: Any) -> bool:
-    """Return whether two values are equal but for rounding."""
+    """Return whether two values are equal but for rounding: numbers within a relative and absolute
+    1e-9, tuples element by element, anything else exactly."""
     if found == expected:
         return True
     if isinstance(found, float | int) and isinstance(expected, float | int):
@@ -130,8 +132,8 @@ def same(found: Any, expected: Any) -> bool:
 
 
 def check(found: Event, expected: Event, cause: int | None, causes: Causes) -> None:
-    """Compare a line with the expected one: their contents, and whether the cause is one of
-    `causes`. Raises Broken where they differ."""
+    """Compare a line, `found` with its `cause`, with the expected one: their classes, the contents
+    but for rounding, and whether the cause is one of `causes`. Raises Broken where they differ."""
     # Equal lines are by far the most: they need no look at each field.
     if found != expected:
         if type(found) is not type(expected):
@@ -160,8 +162,9 @@ def _word(value: object) -> str:
 
 
 def fits(expected: Any, event: Any) -> bool:
-    """Return whether the line can be the expected one: it is of the same class, and of the same
-    worker if a fault is detected, and both or neither start a run on kept members.
+    """Return whether the line `event` can be the expected one: it is of the same class; of the same
+    worker if it detects a fault; and, if a run is expected that keeps the members of another, such
+    a run too.
 
     More is not compared: one emitter has no two lines at an instant that only other fields tell
     apart.

@@ -27,8 +27,8 @@ from sims.audit.world import World
 
 
 def stage_in(w: World, run: Run, image: bool, group: Group | None = None) -> None:
-    """Begin the input transfers of a run's members, or of those of `group`: each asks for the
-    messages that it lacks.
+    """Begin the input transfers of a run's members, or only of those of the replica `group`: each
+    asks the master for the messages that it lacks.
 
     `image` says that each fetches its part of a checkpoint from the master, too.
     """
@@ -43,7 +43,8 @@ def stage_in(w: World, run: Run, image: bool, group: Group | None = None) -> Non
 
 
 def stage_in_standby(w: World, copy: Copy, number: int, cause: int) -> None:
-    """Let standby `number` of a copy ask for the job's program, if it lacks that (P12).
+    """Let worker `number`, a standby of the copy, ask for the job's program, if it lacks that
+    (P12).
 
     `cause` is the event that made the worker a standby.
     """
@@ -57,7 +58,8 @@ def stage_in_standby(w: World, copy: Copy, number: int, cause: int) -> None:
 def put_off(w: World, newcomers: Iterable[tuple[int, int]]) -> None:
     """Suspend the fetching of standbys that have become members of a run that fetches nothing yet.
 
-    `newcomers` has their numbers, each with the event that made it a member.
+    `newcomers` has pairs (number of the worker, event that made it a member); workers that fetch
+    for a run already go on.
     """
     for number, cause in newcomers:
         worker = w.worker(number)
@@ -71,10 +73,12 @@ def put_off(w: World, newcomers: Iterable[tuple[int, int]]) -> None:
 
 
 def _stay(w: World, worker: Worker, former: Run, run: Run) -> None:
-    """Handle a worker that is enrolled again at the instant at which it left its run (volatile13).
+    """Handle a worker that is enrolled again, in `run`, at the instant at which it left `former`
+    (volatile13).
 
-    The worker keeps its data, and what has passed of a message with program or data that it still
-    needs.
+    For a run of the same job it keeps its data, and what has passed of a message with program or
+    data that it still needs. For another job, and after a fault that is not known yet, it loses
+    both.
     """
     worker.saving = worker.image = False
     if worker.lost or run.copy.job is not former.copy.job:
@@ -104,7 +108,8 @@ def send_images(w: World, run: Run, cause: int) -> None:
 
 
 def _go_on(w: World, worker: Worker, cause: int, anew: bool = True) -> None:
-    """Have a worker ask for its next message; if it lacks none, note that it has received all.
+    """Have a worker ask for its next message, because of event `cause`; if it lacks none, note that
+    it has received all.
 
     `anew` says that the worker did not wait for a channel before, so that the channels have to be
     assigned again.
@@ -123,7 +128,8 @@ def _go_on(w: World, worker: Worker, cause: int, anew: bool = True) -> None:
 def leave(
     w: World, copy: Copy, cause: int, keep: bool, members: Iterable[int] | None = None
 ) -> None:
-    """Stop the messages of a copy's members whose run has ended, or only those of `members`.
+    """Stop the messages of a copy's members whose run has ended, or only those of `members`,
+    because of event `cause`.
 
     With `keep` they still have the data that they have received; else they forget it. Without
     `keep` and `members` the copy's standbys forget theirs, too. Nothing is done for a job without a
@@ -146,22 +152,23 @@ def leave(
 
 
 def _now(w: World) -> int:
-    """Return the phase of the instant in which a loss or suspension of a message that happens now
-    is logged."""
+    """Return the phase of the present instant in which a loss or suspension of a message that
+    happens now is logged."""
     return max(w.phase, Phase.RESUME if w.late else Phase.STATES)
 
 
 def _drop(w: World, worker: Worker, cause: int) -> None:
-    """Have a worker lose what it has received of an incomplete message, and schedule the line of
-    the loss."""
+    """Have a worker lose what it has received of an incomplete message, because of event `cause`,
+    and schedule the line that logs the loss. Without such a message only its request for a channel
+    ends."""
     script = _lost(w, worker, cause)
     if script is not None:
         w.push(worker, _now(w), 0, lambda: script)
 
 
 def _lost(w: World, worker: Worker, cause: int) -> Script | None:
-    """Stop a worker's message, which is lost; return the script of the line that says so, or None
-    if the worker has no message."""
+    """Stop a worker's message, which is lost because of event `cause`; return the script
+    (generator) of the line that says so, or None if the worker has no message."""
     kind, passing = worker.kind, worker.passing is not None
     worker.stop()
     worker.kind = None
@@ -170,24 +177,24 @@ def _lost(w: World, worker: Worker, cause: int) -> Script | None:
 
 
 def _dropped(w: World, worker: Worker, kind: TransferKind, cause: int, passing: bool) -> Script:
-    """Expect the line that says that a message is lost; if it was passing, its channel is free from
-    then on."""
+    """Expect the line that says that a message of this kind is lost; if it was passing, its channel
+    is free from then on."""
     seq = yield e.TransferDropped(worker.number, kind), cause
     if passing:
         w.service.free(seq)
 
 
 def _suspended(w: World, worker: Worker, cause: int) -> Script:
-    """Suspend the message between the master and this worker, which is no longer UP, and expect the
-    log's line that says so; the message's channel is then free."""
+    """Suspend the worker's message that passes the master's link, because of event `cause`, and
+    expect the log's line that says so; the message's channel is free then."""
     seq = yield worker.suspend(w.now), cause
     w.service.waiting.pop(worker, None)
     w.service.free(seq)
 
 
 def state_changed(w: World, worker: Worker, cause: int, hidden: bool) -> Script:
-    """Apply a worker's change of state to its messages: DOWN loses them, RECLAIMED suspends them,
-    and UP has the worker ask for them again.
+    """Apply a worker's change of state, event `cause`, to its messages: DOWN loses them, RECLAIMED
+    suspends them, and UP has the worker ask for them again.
 
     With `hidden`, the change is a fault that the worker's run does not know of yet: the lost
     message keeps its channel until then.
@@ -213,7 +220,8 @@ def state_changed(w: World, worker: Worker, cause: int, hidden: bool) -> Script:
 
 
 def fault_detected(w: World, worker: Worker, cause: int) -> Script:
-    """Drop the messages of a worker whose run has learnt that the worker is DOWN."""
+    """Drop the messages of a worker that is DOWN, as its run learns of that now, by event
+    `cause`."""
     yield from _lost(w, worker, cause) or ()
     worker.run, worker.saving, worker.standby = None, False, False
 
@@ -243,8 +251,8 @@ def _passed(w: World, worker: Worker) -> Script:
 
 
 def _all_received(w: World, worker: Worker, cause: int) -> None:
-    """Note that a worker has received all that it needs, or has sent its part of a checkpoint; if
-    it is the last member of its run to do so, the run goes on."""
+    """Note that a worker has received all that it needs, or has sent its part of a checkpoint, with
+    event `cause`; if it is the last member of its run to do so, the run goes on at this instant."""
     run = worker.run
     copy = run.copy
     if worker.standby:
@@ -278,8 +286,9 @@ def _all_received(w: World, worker: Worker, cause: int) -> None:
 
 
 def _replica_received(w: World, worker: Worker, cause: int) -> None:
-    """Note that a member of a replica that has dropped out has received all that it needs. With the
-    last such member, the replica loads the state from shared storage, or is ready to rejoin."""
+    """Note that a member of a replica that has dropped out has received all that it needs, with
+    event `cause`. With the last such member, the replica loads the state from shared storage, or is
+    ready to rejoin."""
     copy = worker.run.copy
     group = copy.replicas.of(worker.number)
     if not group.received(worker.number, cause):
@@ -337,7 +346,8 @@ def _serve(w: World, service: Service) -> Script:
 
 
 def _begun(w: World, worker: Worker, freed: int) -> Script:
-    """Start or continue the message of a worker that has just got a channel.
+    """Start or continue the message of a worker that has just got a channel, and expect the line
+    that says so.
 
     `freed` is the event that freed the channel, which causes the start if the worker has waited; -1
     if no event did.
@@ -355,7 +365,8 @@ def _begun(w: World, worker: Worker, freed: int) -> Script:
 
 
 def pass_channels(w: World, event: e.TransferStarted | e.TransferSuspended) -> Script:
-    """Check the first line of a new assignment of channels; the script expects the others, too."""
+    """Return the script (generator) of a new assignment of the master's channels, of which `event`
+    is the first line."""
     service = w.service
     follows(service is not None, "there is no master")
     w.settle(Phase.DECISION + 1)
@@ -367,8 +378,9 @@ def pass_channels(w: World, event: e.TransferStarted | e.TransferSuspended) -> S
 
 
 def forgotten(w: World, event: e.TransferDropped) -> Script | None:
-    """Explain a log line by which a worker loses an unfinished message that no earlier line
-    announced; return None where nothing explains it, at which the caller refuses the line.
+    """Return the script (generator) that explains the line `event`, by which a worker loses an
+    unfinished message and which no earlier line announced; None where nothing explains it, so that
+    the log is wrong.
 
     Two losses are explained: that of a worker that has left its run at this instant and that the
     decision has not enrolled again, and that of a worker whose undetected fault is over at this
@@ -407,7 +419,8 @@ def _as_told(w: World, service: Service, event: e.TransferStarted | e.TransferSu
 
 
 def close(w: World) -> None:
-    """Check at the end of an instant that channels are assigned as they must be."""
+    """Check at the end of an instant that the master's channels are assigned as they must be; raise
+    Broken if a line is missing."""
     if w.former:
         _release_former(w)
         w.settle(Phase.DECISION + 1)

@@ -30,8 +30,8 @@ from sims.audit.world import World
 
 
 def platform(w: World, event: PlatformDescribed) -> None:
-    """Keep the description of the platform: its nodes, its spares, and after which times faults are
-    detected."""
+    """Keep the description of the platform: its nodes, its spares (which leave the free workers),
+    and after which times faults are detected. Raises Broken if it is no valid one."""
     sound = event.node >= 1 and 0 <= event.spares < w.head.processors
     possible(sound and min(event.detections, default=0) >= 0)
     w.platform, w.late = event, any(event.detections)
@@ -44,20 +44,22 @@ def platform(w: World, event: PlatformDescribed) -> None:
 
 
 def describe_owners(w: World, event: OwnersDescribed) -> None:
-    """Keep which workers have no owner who may take them away whenever he wants."""
+    """Keep which workers have no owner who may take them away at any time: all that the line does
+    not list."""
     owned, size = parse_spans(event.workers), w.head.processors
     possible(not owned or owned[-1] <= size, "there are no such workers")
     w.unowned = frozenset(range(size)).difference(numbers(owned))
 
 
 def describe_checkpoints(w: World, event: CheckpointingDescribed) -> Script:
-    """Check the line that says how a job takes checkpoints."""
+    """Check the line that says how a job takes checkpoints, where it comes by itself."""
     job: Job = possible(w.jobs.get(event.job), "no such job waits")
     yield checkpointing(w, job, event), job.submitted
 
 
 def checkpointing(w: World, job: Job, event: CheckpointingDescribed) -> Event:
-    """Return the line that describes a job's checkpointing, if it is valid."""
+    """Return the line that says how a job takes checkpoints and replaces members, and keep it with
+    the job. Raises Broken where it is invalid, late, or says what holds without it."""
     # The fourth line of a job: after its submission, description and protection; the fifth where it
     # starts up.
     starts = bool(job.startup or job.select) + bool(job.standbys) + bool(job.replicas)
@@ -87,7 +89,11 @@ def notice(w: World, event: NoticeGiven) -> Script:
 
 
 def _announce(w: World, worker: Worker, time: float) -> None:
-    """Check the time at which an owner says that it will take a worker."""
+    """Check the time at which an owner says that it will take a worker, and have that checked when
+    it comes.
+
+    All notices of a worker come equally long before the time, but for those at time 0.
+    """
     possible(time >= w.now)
     possible(time > max(worker.announced, default=-1), "it is announced twice")
     if w.now:
@@ -103,10 +109,11 @@ def _announce(w: World, worker: Worker, time: float) -> None:
 
 
 def check_notices(w: World, worker: Worker) -> None:
-    """Check an owner's DOWN against its notices.
+    """Check, at an instant at which an owner takes a worker DOWN, that a notice came before if one
+    had to.
 
-    The owner must have announced it, unless the worker was DOWN when the notice was due. How long
-    before DOWN notices come, any notice of that worker reveals, be it earlier or later in the log.
+    No notice is possible if the worker was DOWN when it was due. How long before DOWN notices come,
+    any notice of that worker reveals, be it earlier or later in the log.
     """
     if worker.state is not DOWN or any(same(it, w.now) for it in worker.announced):
         return
@@ -116,10 +123,11 @@ def check_notices(w: World, worker: Worker) -> None:
 
 
 def _due(worker: Worker, now: float, lasted: float) -> bool:
-    """Return whether the owner must have given notice of a DOWN that begins at `now`.
+    """Return whether the owner must have given notice of a DOWN that begins at `now`; false while
+    the time by which its notices precede is not known.
 
     `lasted` is the time since the worker was DOWN before. No notice was possible if the worker was
-    DOWN at the time at which it was due, `lead` before `now`.
+    DOWN at the time at which it was due.
     """
     if worker.lead is None:
         return False
@@ -131,8 +139,9 @@ def _due(worker: Worker, now: float, lasted: float) -> bool:
 
 
 def _save(w: World, copy: Copy, worker: int, cause: int) -> Script | None:
-    """Return the script by which a run takes a checkpoint because its owner gives notice for a
-    member (O1); None if the job does not want that, or there is nothing to save.
+    """Return the script (generator) by which a copy's run takes a checkpoint, as an owner gives
+    notice for its member `worker` (O1); None if the job does not want that, or there is nothing to
+    save.
 
     `cause` is the notice.
     """
@@ -162,7 +171,7 @@ def _check_announced(w: World) -> None:
 
 
 def detection(w: World, event: WorkerChanged) -> float:
-    """Return the time after which this fault is detected.
+    """Return the time after which the fault that takes a worker DOWN in this line is detected.
 
     It is one of those that the log's head lists; where they differ, the line itself says which.
     Raises Broken where it is none of them.
@@ -177,8 +186,8 @@ def detection(w: World, event: WorkerChanged) -> float:
 
 
 def delay_detection(w: World, copy: Copy, worker: int, cause: int) -> Script:
-    """Have the run stand still until the fault that has taken a member DOWN is detected; return the
-    last event that follows."""
+    """Have the copy's run stand still until the fault that has taken its member `worker` DOWN,
+    event `cause`, is detected; return the last event that follows."""
     fault = copy.undetected.get(worker)
     if fault is None:
         return cause  # an earlier one is detected at this instant, and this one with it
@@ -193,8 +202,8 @@ def delay_detection(w: World, copy: Copy, worker: int, cause: int) -> Script:
 
 
 def fault_detected(w: World, copy: Copy, worker: int) -> Script:
-    """Let a copy learn now that a fault has taken its member DOWN (F1). Its run is lost, or the
-    member's replica drops out."""
+    """Let a copy learn now that a fault has taken its member `worker` DOWN (F1). Its run is lost,
+    or the member's replica drops out."""
     since, cause = copy.undetected.pop(worker)
     w.tell_state(worker, DOWN, copy, cause)
     if since < w.now:
@@ -208,7 +217,8 @@ def fault_detected(w: World, copy: Copy, worker: int) -> Script:
 
 
 def detect(w: World, event: FaultDetected) -> Script | None:
-    """Return the script of a fault's detection; None if no such fault is undetected.
+    """Return the script (generator) of a fault's detection, of which `event` is the line; None if
+    no such fault is undetected.
 
     The log may not say why it comes now: the owner of a worker that is DOWN already takes it.
     """
@@ -227,7 +237,8 @@ def _latest(w: World, copy: Copy, worker: int, fault: tuple[float, int]) -> Scri
 
 
 def hang(w: World, event: RunHung) -> Script:
-    """Check that a member of a run hangs, and have the run stand still (F6)."""
+    """Check the line that says that a member of a run hangs, and have the run stand still (F6)
+    until the hang is detected."""
     w.settle(Phase.RESUME)
     w.phase = Phase.RESUME
     copy, worker = w.copy_of(event), w.worker(event.worker)
@@ -269,8 +280,8 @@ def replaceable(w: World) -> tuple[int, Copy, int] | None:
     """Return (member, its copy, worker that takes its place) for the next replacement that is due;
     None if none is.
 
-    That is the member with the lowest number of those that have been away too long; the lowest free
-    spare takes its place, or else the lowest free worker.
+    Of the members that have retired, or been away for as long as their jobs wait, the one with the
+    lowest number is next; the lowest free spare takes its place, or else the lowest free worker.
     """
     free = w.spare.spans or w.free.spans
     if not w.replaces or not free:
@@ -283,16 +294,17 @@ def replaceable(w: World) -> tuple[int, Copy, int] | None:
 
 
 def wanted(w: World, copy: Copy, worker: int) -> None:
-    """Call for a decision if a member has by now been away for the time after which it is
-    replaced."""
+    """Call for a decision if the copy's member `worker` has by now been away for the time after
+    which it is replaced."""
     away = w.worker(worker).away
     if not copy.gone and away is not None and _overdue(w, copy, worker):
         w.decider.triggers.append(away[1])
 
 
 def _overdue(w: World, copy: Copy, worker: int) -> bool:
-    """Return whether a member has been away, as far as its copy knows, for the time after which it
-    is replaced; one that has retired is replaced at once."""
+    """Return whether member `worker` has been away, as far as its copy knows, for the time after
+    which it is replaced; one that has retired is replaced at once. A job that replaces nobody has
+    no such time."""
     after, away = copy.job.checkpointing.replace_after, w.worker(worker).away
     known = copy.undetected.get(worker) != away
     if away is None or not known or after is None:
@@ -302,21 +314,22 @@ def _overdue(w: World, copy: Copy, worker: int) -> bool:
 
 
 def replace(w: World, event: MemberReplaced) -> Script:
-    """Check the replacement of a member, which comes before all else that a decision does."""
+    """Check the line that replaces a member, which comes before all else that a decision does, and
+    return the script (generator) of the replacement."""
     w.decides()
     return _replaced(w, *follows(replaceable(w), "nobody is to be replaced now"))
 
 
 def replace_all(w: World) -> Script:
-    """Expect all replacements that are due before the rest of the decision that the present line
-    began."""
+    """Expect the lines of all replacements of members that are due: they come right after the first
+    line of a decision."""
     while due := replaceable(w):
         yield from _replaced(w, *due)
 
 
 def _replaced(w: World, gone: int, copy: Copy, newcomer: int) -> Script:
-    """Replace member `gone` of a copy by worker `newcomer`, which takes over its tasks and its
-    place among the buddies."""
+    """Expect the line that replaces member `gone` of a copy by worker `newcomer`, which takes over
+    its tasks and its place among the buddies."""
     since = follows(w.worker(gone).away)[1]
     freed = [seq for seq, spans in w.decider.freed_by if meet(spans, (newcomer, newcomer + 1))]
     yield from parts.replace_member(w, copy, gone, newcomer, freed[-1] if freed else since)

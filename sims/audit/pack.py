@@ -38,7 +38,8 @@ CANCELLED = Outcome.CANCELLED
 
 @define(eq=False)
 class Pack(Expectations):
-    """Checks decisions that redistribute workers among applications."""
+    """Checks decisions that redistribute workers among the applications of a pack: malleable ones
+    that share the platform (malleable17)."""
 
     over: dict[str, int] = Factory(dict)
     """Maps jobs that completed at this instant to the event that ended their run."""
@@ -99,8 +100,8 @@ class Pack(Expectations):
             self.faulty[copy] = seq
 
     def _ignored(self, worker: int) -> tuple[str | None, WhyIgnored] | None:
-        """Return the job that a fault of this worker would hit, and the reason why the fault
-        changes nothing (malleable17, section 6.1); None if the fault counts. The job is None for an
+        """Return (job that a fault of this worker would hit, reason why the fault changes nothing),
+        by malleable17's own rule (section 6.1); None if the fault counts. The job is None for an
         idle worker."""
         copy = self.w.holder(worker)
         progress = self.progress.get(copy) if copy is not None else None
@@ -115,7 +116,9 @@ class Pack(Expectations):
         follows(counts, "a fault of this worker changes nothing now")
 
     def ignore(self, w: World, event: FaultIgnored) -> Script:
-        """Check that a fault is ignored, by malleable17's own rule (section 6.1)."""
+        """Check the line that says that a fault is ignored, by malleable17's own rule: it strikes
+        an idle worker, or an application that is still busy with a fault or redistribution (section
+        6.1)."""
         follows(not self.w.pack.fatal, "every fault counts")
         self.w.worker(event.worker)
         due, copy = self._ignored(event.worker), self.w.holder(event.worker)
@@ -152,7 +155,8 @@ class Pack(Expectations):
         return sum(it.full for it in self._promised()) - lacked
 
     def decide(self, w: World, event: RedistributionDecided) -> Script:
-        """Check a decision that changes the sizes of applications."""
+        """Check the line of a decision that changes the sizes of applications, and let each change
+        its size."""
         pack = w.pack
         w.decides()
         causes = self._causes(event)
@@ -180,7 +184,9 @@ class Pack(Expectations):
                 w.push(copy.job, Phase.DECISION, 0, partial(self._resized, copy, after, seq))
 
     def _causes(self, event: RedistributionDecided) -> Collection[int]:
-        """Return the events of which one must be the cause of the decision."""
+        """Return the events of which one must be the cause of the decision in this line: the fault,
+        or the end, that it says it answers. The result is empty if there is none at this
+        instant."""
         if event.why is Cause.FAULT:
             return [seq for it, seq in self.faulty.items() if it.job.name == event.job]
         if event.job is None:
@@ -188,8 +194,8 @@ class Pack(Expectations):
         return [self.over[event.job]] if event.job in self.over else []
 
     def _resized(self, copy: Copy, after: int, cause: int) -> Script:
-        """Give a copy `after` members: end its run, and at once start the next from the state
-        reached.
+        """Give a copy `after` members, because of the decision `cause`: end its run, and at once
+        start the next from the state reached.
 
         A copy that has no run, as it waits for its members to be UP, only exchanges members.
         """
@@ -218,7 +224,7 @@ class Pack(Expectations):
 
     def _fill(self, copy: Copy, after: int, cause: int) -> Script:
         """Change the number of a copy's members to `after`: it gets the lowest free workers, or
-        releases its highest ones.
+        releases its highest ones. `cause` is the event that ends its messages.
 
         Where workers are promised, the log alone says which of them the copy has.
         """
@@ -246,15 +252,18 @@ class Pack(Expectations):
         link.leave(w, copy, cause, True, sorted(had - left))
 
     def promise(self, w: World, event: MembersPromised) -> Script | None:
-        """Check a promise of workers at an instant at which no application is resized."""
+        """Return the script (generator) of a line by which an application promises its workers to
+        others, at an instant at which no application is resized; None where it promises none."""
         w.decides()
         self._release()
         return w.emits_now(w.jobs[event.job])
 
     def _release(self) -> None:
-        """Let each application promise its workers that is expected to end before the application
-        with the latest recovery from a fault of this instant computes again (malleable17, section
-        5)."""
+        """Let applications promise their workers to others at a fault (malleable17, section 5):
+        each that is expected to end before the struck application computes again.
+
+        Of several struck at this instant, the one that recovers latest counts.
+        """
         pack, self.released = self.w.pack, True
         late = [it for it in self.faulty if it in self.progress]
         late = [it for it in late if self.progress[it].since < inf and it.job.copies[0] is it]
@@ -272,7 +281,7 @@ class Pack(Expectations):
                 self.w.push(copy.job, Phase.DECISION, 0, partial(only, *line))
 
     def join(self, w: World, event: MembersJoined) -> Script:
-        """Check that workers that had been promised join a copy."""
+        """Check the line by which workers that another application had promised join a copy."""
         copy, spans = w.copy_of(event), parse_spans(event.processors)
         came = numbers(spans)
         able = copy is not None and len(came) <= copy.lacking and self.leaving.issuperset(came)

@@ -17,8 +17,8 @@ from sims.audit.world import World
 
 
 def part(w: World, run: Run, stage: Stage, length: float, last: bool = False) -> Script:
-    """Follow one part of a run; `length` is the work of a computation, and the time of any other
-    part.
+    """Follow one part (stage) of a run until it ends; `length` is the work of a computation, and
+    the time of any other part.
 
     A part of length 0 has no line and ends at once. Only the last part of a run, if `last` says so,
     ends with the other runs of the instant even then.
@@ -37,7 +37,9 @@ def part(w: World, run: Run, stage: Stage, length: float, last: bool = False) ->
 
 
 def stored(w: World, it: Run, stage: Stage) -> Script:
-    """Follow a part in which a run, or a checkpoint beside it, saves or loads its state."""
+    """Follow a part in which the account `it`, a run or a checkpoint beside it, saves its state to
+    shared storage or loads it from there, at the bandwidth that it gets. A job that keeps nothing
+    there has no such part."""
     size = it.copy.job.stored
     it.stage, it.length, it.passed, it.since, it.rate = stage, 0, 0, w.now, 0
     if not size:
@@ -54,7 +56,8 @@ def stored(w: World, it: Run, stage: Stage) -> Script:
 
 
 def linked(w: World, run: Run, stage: Stage) -> Script:
-    """Begin a part of a run that lasts until the messages of all members have passed."""
+    """Begin a part of a run that lasts until the messages of all members have passed the master's
+    link; the caller waits for its end."""
     run.stage, run.length, run.rate = stage, inf, 0
     if run.beside is None:
         event = e.StageStarted(run.copy.job.name, run.number, stage, 0, run.base)
@@ -62,7 +65,7 @@ def linked(w: World, run: Run, stage: Stage) -> Script:
 
 
 def wait(w: World, run: Run) -> Script:
-    """Wait for the end of the run's present part.
+    """Wait for the end of the run's present part, in a script.
 
     If the run has just started, or goes on because its members have changed, its progress is
     reported to the decider first.
@@ -79,8 +82,9 @@ def rate(w: World, run: Run) -> float:
     """Return the rate at which the run's present part passes, as a multiple of nominal speed.
 
     Work and verifications pass at the speed of the slowest member (R1), times the fraction of the
-    replicas that take part (E1); all else passes at rate 1. The rate is 0 unless all members are UP
-    and none hangs (F6).
+    replicas that take part (E1), and less while a checkpoint is taken beside the run (P8); all else
+    passes at rate 1. The rate is 0 unless all members are UP, none hangs (F6) and no pause is under
+    way.
     """
     if run.still or run.stage not in AT_SPEED:
         return 0 if run.still else 1
@@ -92,7 +96,8 @@ def rate(w: World, run: Run) -> float:
 
 
 def aim(w: World, run: Run) -> None:
-    """Set the timer for the end of the run's present part, at its present rate."""
+    """Set the timer for the end of the run's present part, at its present rate; cancel the timer
+    before."""
     if run.timer is not None:
         run.timer.live = False
     # A run's end has a phase of its own: after all parts that end at the same instant.
@@ -105,7 +110,7 @@ def aim(w: World, run: Run) -> None:
 
 
 def _resume_at_end(w: World, run: Run, aimed: int) -> Script | None:
-    """Return the waiting script of the run if its part is over now; else None.
+    """Return the waiting script of the run if its present part is over now; else None.
 
     `aimed` is the number that the part's timer had when it was set: if the run has another timer
     since, this one means nothing.
@@ -118,7 +123,8 @@ def _resume_at_end(w: World, run: Run, aimed: int) -> Script | None:
 
 
 def measured(w: World, event: e.PartMeasured) -> Script:
-    """Check how long a part or a message took, and end it; its length is an input."""
+    """Check the line that says how long a part of a run, or a message, has taken a real process,
+    and end it; the length is an input."""
     timer, since, run = None, -1, w.run_of(event)
     if event.worker is not None:
         worker = w.worker(event.worker)
@@ -139,10 +145,10 @@ def measured(w: World, event: e.PartMeasured) -> Script:
 
 def _waits(w: World, run: Run) -> bool:
     """Return whether the run's part, which ends now, has to wait for a checkpoint beside the run
-    that is completed at this instant.
+    (one that is taken while the run goes on) that is completed at this instant.
 
     All parts of one job's runs that end at an instant do so together, and so do all checkpoints
-    beside them; the group whose first timer was set earlier comes first.
+    beside them; of these two groups, the one whose first timer was set earlier comes first.
     """
     job = run.copy.job
     if run.saving is not None and run.saving.received == w.now:
@@ -165,7 +171,8 @@ def _first(w: World, runs: list[Run | None]) -> float:
 
 
 def untie(w: World, run: Run) -> None:
-    """End a part of a run that had to wait for the checkpoint beside it, which is complete now."""
+    """End a part of a run that had to wait for the checkpoint beside the run, which is complete
+    now; do nothing if none had to."""
     if run.tied:
         run.tied = False
         passed = partial(_passed, run, run.aimed)
@@ -178,7 +185,7 @@ def _passed(run: Run, aimed: int) -> Script | None:
 
 def cut(w: World, run: Run) -> Script | None:
     """End the run's present computation now, so that a checkpoint can follow; return the run's
-    script."""
+    script (generator), which goes on with that."""
     run.reach = run.done(w.now)
     if run.timer is not None:
         run.timer.live = False
@@ -220,8 +227,8 @@ def review(w: World, run: Run, cause: int) -> Script:
 
 
 def end(w: World, run: Run, outcome: Outcome, cause: Causes, kept: bool = False) -> Script:
-    """End a run; return the sequence number of its RunEnded. `kept` says that the copy keeps its
-    members."""
+    """Expect the end of a run, with this outcome and one of the causes `cause`; return the sequence
+    number of its line. `kept` says that the copy keeps its members for a next run."""
     for it in (run, run.saving):
         if it is not None:
             it.over = True
@@ -242,7 +249,8 @@ def end(w: World, run: Run, outcome: Outcome, cause: Causes, kept: bool = False)
 
 
 def _gather_all(w: World, copy: Copy, replicas: Replicas, cause: int) -> None:
-    """Let all replicas take part again, as the run is over and the next one needs them all."""
+    """Let all replicas of the copy take part again, as the run is over, with event `cause`, and the
+    next one needs them all."""
     if replicas.pause is not None:
         replicas.pause.stop()
         replicas.pause = None
@@ -254,8 +262,8 @@ def _gather_all(w: World, copy: Copy, replicas: Replicas, cause: int) -> None:
 
 
 def unload(w: World, group: Group, cause: int) -> None:
-    """Stop the loading of a replica that has dropped out: it waits until all of its members are
-    UP."""
+    """Stop the loading of a replica that has dropped out, because of event `cause`: it waits until
+    all of its members are UP."""
     group.standing = Standing.OUT
     group.lacking.clear()
     if group.loads is not None:
@@ -268,15 +276,15 @@ def unload(w: World, group: Group, cause: int) -> None:
 
 def give_up(copy: Copy, lost: float | None, cause: int) -> Script:
     """Expect the line that says that saved work is given up, if `lost`, its amount, is above 0;
-    return the last event."""
+    return the last event: that line, or `cause`."""
     if lost:
         cause = yield e.RestartedFromScratch(copy.job.name, copy.last, lost), cause
     return cause
 
 
 def fail(w: World, copy: Copy, cause: int) -> Script:
-    """Handle an error that a verification has found: discard what is saved, and end the run as
-    failed."""
+    """Handle an error that a verification has found, with event `cause`: discard what is saved, and
+    end the run as failed."""
     job, lost = copy.job, rules.discard(copy)
     last = yield from end_early(w, copy, Outcome.FAILED, cause)
     if lost:
@@ -287,7 +295,8 @@ def fail(w: World, copy: Copy, cause: int) -> Script:
 
 
 def end_early(w: World, copy: Copy, outcome: Outcome, cause: int) -> Script:
-    """End a run that is lost or has failed; return the last event.
+    """End a run that is lost or has failed, because of event `cause`; return the last event that
+    follows.
 
     A copy that keeps its members waits for its next run; any other is over.
     """
@@ -305,8 +314,9 @@ def end_early(w: World, copy: Copy, outcome: Outcome, cause: int) -> Script:
 
 
 def replace_member(w: World, copy: Copy, gone: int, newcomer: int, cause: int) -> Script:
-    """Replace member `gone` of a copy by `newcomer`, which takes over its tasks and its place among
-    the buddies (P10, P12)."""
+    """Expect the line that replaces member `gone` of a copy by `newcomer`, a standby or a free
+    worker, which takes over its tasks and its place among the buddies (P10, P12). `cause` is its
+    cause."""
     seq = yield e.MemberReplaced(copy.job.name, copy.last, gone, newcomer), cause
 
     def other(member: int) -> int:
@@ -337,15 +347,16 @@ def replace_member(w: World, copy: Copy, gone: int, newcomer: int, cause: int) -
 
 
 def resume_soon(w: World, copy: Copy) -> None:
-    """Schedule the start of the copy's next run for this instant, after all changes of workers'
-    states. It starts only if all members are UP by then (P2)."""
+    """Schedule what a copy does next for this instant, after all changes of workers' states: its
+    next run starts if it has none and all members are UP by then (P2), or its replicas rejoin the
+    run."""
     order = copy.job.copies.index(copy)
     w.push(copy.job, Phase.RESUME, order, partial(_resumed, w, copy))
 
 
 def _resumed(w: World, copy: Copy) -> Script | None:
-    """Return the script of a copy's next run, if its members are UP; of its replicas' rejoining, if
-    a run is under way; else None."""
+    """Return the script (generator) of a copy's next run, if its members are UP; of its replicas'
+    rejoining, if a run is under way; else None."""
     if copy.gone:
         return None
     if copy.run is not None:
@@ -358,11 +369,11 @@ def _resumed(w: World, copy: Copy) -> Script | None:
 
 
 def _use_standbys(w: World, copy: Copy) -> Script:
-    """Replace the members that are DOWN by standbys, the lowest first, and start the copy's next
-    run.
+    """Replace the members that are known to be DOWN by standbys that are UP, the lowest first, and
+    start the copy's next run.
 
-    If there are too few standbys, the copy waits under buddies; else it ends and releases all its
-    workers (P12).
+    If there are too few standbys, the copy waits if its job is protected by buddies; else it ends
+    and releases all its workers (P12).
     """
     known = (n for n in sorted(copy.absent) if n not in copy.undetected)
     down = [n for n in known if w.worker(n).state is DOWN]
@@ -409,8 +420,8 @@ def drop(
 
 
 def _release(w: World, copy: Copy, outcome: Outcome, seq: int, since: int, gone: bool) -> None:
-    """Free the workers of a copy that has ended with event `seq`, and tell the decider. Unless the
-    job is `gone`, it wants workers since event `since`."""
+    """Free the workers of a copy that has ended with event `seq`, and tell the decider of that and
+    of the `outcome`. Unless the job is `gone`, it wants workers since event `since`."""
     w.give(copy, copy.held)
     w.counts[2] += 1
     for worker, (_, fall) in copy.undetected.items():
@@ -423,8 +434,8 @@ def _release(w: World, copy: Copy, outcome: Outcome, seq: int, since: int, gone:
 
 
 def complete(w: World, run: Run) -> Script:
-    """Complete a job, or its present iteration, by the end of its first run to do all the work; its
-    other copies are cancelled (P5)."""
+    """Complete a job, or its present iteration, as `run` is the first of its runs to do all the
+    work; its other copies are cancelled (P5)."""
     copy, job = run.copy, run.copy.job
     gone = job.tasks is None or job.iteration + 1 == job.tasks.iterations
     last = since = yield from end(w, run, Outcome.COMPLETED, run.cause)
@@ -449,7 +460,7 @@ def complete(w: World, run: Run) -> Script:
 def leave(w: World, job: Job, fate: int, seq: int) -> None:
     """Remove a job that is over, and count it as completed (`fate` 0) or killed (`fate` 1).
 
-    `seq` is the event that ended its last run.
+    `seq` is the sequence number of the event that ended its last run.
     """
     del w.jobs[job.name]
     w.gone.add(job.name)
@@ -458,7 +469,8 @@ def leave(w: World, job: Job, fate: int, seq: int) -> None:
 
 
 def killed(w: World, run: Run) -> Script:
-    """Kill a job because one of its runs has reached the job's time limit; all its copies end."""
+    """Kill the job of `run`, which has reached the job's time limit; all its copies end. A run that
+    is over kills nothing."""
     job, last = run.copy.job, run.started
     if run.over:
         return

@@ -22,7 +22,7 @@ taken."""
 
 @frozen
 class Claim:
-    """Workers that a plan gives to a job."""
+    """Workers that a plan gives to a job from a time on, for a time that is known within bounds."""
 
     size: int
     start: float
@@ -38,7 +38,12 @@ class Claim:
 
 
 def earliest(now: float, free: int, changes: Changes, size: int, held: float) -> float:
-    """Return the earliest time from which `size` workers stay free for `held`; inf: never."""
+    """Return the earliest time, from `now` on, from which `size` workers stay free for the time
+    `held`; inf if there is none.
+
+    `free` workers are free now, and `changes` has pairs (time, number of workers that become free
+    then, negative where they are taken), in any order.
+    """
     found = now if free >= size else inf
     for time, more in sorted((max(time, now), more) for time, more in changes):
         if time >= found + held and time > found:
@@ -53,8 +58,8 @@ def earliest(now: float, free: int, changes: Changes, size: int, held: float) ->
 
 @define
 class Plan:
-    """Profile of the free workers from now on, between two bounds: of each change the log implies
-    the earliest and the latest time."""
+    """Profile of the free workers from now on, within two bounds, as the log implies of each change
+    only the earliest and the latest time."""
 
     now: float
     free: int
@@ -68,8 +73,9 @@ class Plan:
     def place(
         self, claim: Claim, started: Sequence[Claim] = (), promised: Iterable[Claim] = ()
     ) -> tuple[float, float, int]:
-        """Return the earliest and the latest start that a policy may give to a claim after those
-        that it has planned, and how many workers are free then at once."""
+        """Return (earliest start, latest start, number of workers free now) of a claim that is
+        planned after the claims `started`, which start now, and `promised`, which have
+        reservations."""
         free = self.free - sum(it.size + it.standbys for it in started)
         soon: Changes = [(first, size) for first, _, size in self.frees]
         late: Changes = [(last, size) for _, last, size in self.frees]
@@ -87,8 +93,13 @@ class Plan:
         return first, earliest(self.now, free, late, claim.size, longest), free
 
     def allows(self, starts: Sequence[Claim], promised: Mapping[str, Claim], most: float) -> bool:
-        """Return whether the jobs may have been planned so: `starts` at once, in this order, and
-        the others as `promised`. The last of these is planned as one of the first `most`."""
+        """Return whether a policy that plans one job after the other, each at the earliest place
+        left, may have planned so: `starts` at once, in this order among each other, and the others
+        as `promised`, in any order. The last of these must be planned as one of the first `most`
+        jobs.
+
+        If more than `MOST_SETS` sets of planned jobs would have to be tried, the result is true.
+        """
         begun = 0, frozenset(promised)
         tried, seen = [begun], {begun}
         while tried:
@@ -109,14 +120,16 @@ class Plan:
         return False
 
     def _starts(self, claim: Claim, *planned: Sequence[Claim]) -> bool:
-        """Return whether a job that starts at once is planned so, after those."""
+        """Return whether a job that starts at once can be planned so after `planned`: (claims that
+        start, claims that are promised)."""
         if claim.again:
             return True
         first, _, free = self.place(claim, *planned)
         return free >= claim.size and first <= self.now
 
     def _waits(self, claim: Claim, *planned: Sequence[Claim]) -> bool:
-        """Return whether a job that waits is planned at its start, after those."""
+        """Return whether a job that waits can be planned at its claim's start after `planned`:
+        (claims that start, claims that are promised)."""
         first, last, free = self.place(claim, *planned)
         if last <= self.now and free >= claim.size:
             return False  # a job that fits now does not wait

@@ -49,7 +49,8 @@ class Rule:
 
 
 def rule_of(policy: str, reading: str) -> Rule:
-    """Return the rule of the published policy of that name."""
+    """Return the rule by which the published policy called `policy` makes reservations; `reading`
+    is the reading of R-LIST's, which the other policies ignore."""
     if policy == "EASY":
         return Rule(1, "easy")
     if policy == "conservative":
@@ -64,7 +65,8 @@ def rule_of(policy: str, reading: str) -> Rule:
 
 @define(eq=False)
 class Promises:
-    """Checks the reservations in force after a decision against the policy's rule."""
+    """Checks the reservations in force after a decision (promises of a start to waiting jobs)
+    against the rule of the queue's policy."""
 
     w: World
     rule: Rule
@@ -86,10 +88,10 @@ class Promises:
     # --- notifications ---------------------------------------------------------------------------
 
     def started(self, copy: Copy, work: float, promise: ReservationMade | None) -> None:
-        """Note that an attempt starts, whose execution takes the time `work`, with the reservation
-        that its job had.
+        """Note that a copy starts, whose execution takes the time `work`, with the reservation that
+        its job had (None: it had none).
 
-        Raises Broken where the reservation was for another number of workers.
+        Raises Broken where it gets another number of workers than is known for its job.
         """
         job, size = copy.job, copy.full
         told = self.sizes.get(job.name) if promise is None else promise.processors
@@ -102,7 +104,7 @@ class Promises:
         self.exempt.discard(job.name)
 
     def ended(self, copy: Copy, outcome: Outcome) -> None:
-        """Note that an attempt has released its workers."""
+        """Note that a copy has released its workers, with this outcome of its run."""
         del self.ends[copy]
         if copy in self.starts:
             self.starts.remove(copy)
@@ -121,17 +123,18 @@ class Promises:
         allowed(right, "{} asks for {} workers", event.job, size)
 
     def _widths(self, name: str, size: int) -> tuple[int, ...]:
-        """Return the numbers of workers with which a job may start that has `size` members.
+        """Return the numbers of workers with which the job called `name`, of `size` members, may
+        start.
 
-        Where a worker of the reserve was called for the job, it starts with its standbys, too
-        (P11).
+        There are two where a worker of the reserve was called for the job: it may start with its
+        standbys, too (P11).
         """
         reserve = self.w.reserve
         return (size,) if reserve is None else (size, reserve.width(name, size))
 
     def _held_by(self, job: Job, promise: ReservationMade) -> float | None:
-        """Return the time for which a job with this reservation is believed to hold its workers;
-        None if it is unknown."""
+        """Return the time for which the job of the reservation `promise` is believed to hold its
+        workers; None if the log does not imply it."""
         reserve, size = self.w.reserve, promise.processors
         if reserve is not None and job.name in reserve.wide:
             known = self.sizes.get(job.name)
@@ -139,8 +142,8 @@ class Promises:
         return self._held(job, size)
 
     def _held(self, job: Job, size: int, work: float | None = None) -> float | None:
-        """Return the time for which an attempt of the job is believed to hold `size` workers; None
-        if it is unknown.
+        """Return the time for which an attempt of the job is believed to hold `size` workers: the
+        user's estimate or the execution time, and the overhead; None if the log does not imply it.
 
         `work` is the attempt's execution time where the line of its start gives it.
         """
@@ -177,18 +180,19 @@ class Promises:
 
     @property
     def _default(self) -> str:
-        """Order of the queue if the log's head gives none."""
+        """Order of the queue, by its name in a scenario, if the log's head gives none."""
         return "LPT" if LIST.fullmatch(self.w.head.policy) else "FCFS"
 
     def queued(self) -> Iterator[str]:
-        """Yield the jobs of the queue, in the order in which they were submitted."""
+        """Yield the names of the jobs that wait in the queue, in the order in which they were
+        submitted. In a batch, jobs without an attempt left do not wait."""
         left = self.left
         names = (name for name, job in self.w.jobs.items() if not job.copies)
         return names if left is None else (name for name in names if left.get(name, 0) > 0)
 
     def _endless(self, there: Made) -> int:
-        """Return how many waiting jobs may have no place at all, as the return of workers is not
-        known: they may be among the first m without a reservation."""
+        """Return how many waiting jobs without a reservation may have no place at all, as the
+        return of workers is not known: they may be among the first m of the queue."""
         plan, starts = self._plan(), [self._started(it) for it in self.starts]
         claims = [self._claim(it) for it in there.values()]
         endless = 0
@@ -221,7 +225,9 @@ class Promises:
         comes(there >= least, why)
 
     def _one_for_each(self, there: Made, known: bool) -> None:
-        """Check that each waiting job has a reservation that begins now or later."""
+        """Check that each waiting job has a reservation that begins now or later. `known` says that
+        the return of all workers is known: jobs that wait while it is not are exempt until they
+        start."""
         waiting = list(self.queued())
         if not known:
             self.exempt.update(waiting)
@@ -231,18 +237,18 @@ class Promises:
             comes(due, f"{name} must get a reservation that begins now or later")
 
     def _first_come(self, there: Made) -> None:
-        """Check, for first come, first served, that jobs with a reservation came before all
-        others."""
+        """Check, for first come, first served, that the jobs with a reservation are those that were
+        submitted first."""
         for name in islice(self.queued(), len(there)):
             allowed(name in there, f"{name} has no reservation, and others that came later have")
 
     def _bounded(self, promise: ReservationMade, there: Made, waiting: int) -> None:
-        """Check that a reservation begins no earlier than where its job would fit beside the runs
-        under way alone, and no later than beside the jobs that start now and all other
-        reservations.
+        """Check that the reservation `promise` begins no earlier than where its job would fit
+        beside the runs under way alone, and no later than beside the jobs that start now and all
+        other reservations `there`.
 
-        Conservative backfilling has no latest place where several jobs wait: the others may have
-        earlier places by now than they were promised.
+        Conservative backfilling has no latest place where several jobs wait (`waiting` is their
+        number): the others may have earlier places by now than they were promised.
         """
         plan, claim = self._plan(), self._claim(promise)
         why = f"{promise.job} can get {claim.size} workers at {{}}, not at {claim.start!r}"
@@ -256,7 +262,9 @@ class Promises:
         comes(claim.start <= last or same(claim.start, last), why, f"{last!r} at the latest")
 
     def _planned(self, there: Made, made: Collection[str], once: bool) -> None:
-        """Check that the policy may have planned the jobs that start now and the reservations.
+        """Check that the policy may have planned the jobs that start now and the reservations
+        `there`, one after the other, each at the earliest place that was left. `made` and `once`
+        are those of `review`.
 
         Reservations that are kept, and not due, take their workers before anything is planned.
         """
@@ -277,7 +285,8 @@ class Promises:
         )
 
     def _plan(self, firm: Sequence[Claim] = ()) -> Plan:
-        """Return the profile of the workers before any job starts at this instant."""
+        """Return the profile of the free workers before any job starts at this instant, with the
+        reservations `firm`, which are kept whatever is planned."""
         now, free = self.w.now, self.w.free.count
         free += sum(it.full + len(it.standbys) for it in self.starts)
         ends = ((it, end) for it, end in self.ends.items() if it not in self.starts)
@@ -300,8 +309,8 @@ class Promises:
         return Claim(copy.full, now, least, most, len(copy.standbys), more)
 
     def _away(self) -> list[float]:
-        """Return the times at which the workers that are not UP, and that no attempt holds, are
-        expected back; inf where the log does not say."""
+        """Return, for each worker that is not UP and that no attempt holds, spares excluded, the
+        time at which it is expected back; inf where the log does not say."""
         w = self.w
         away = [it for n, it in w.workers.items() if it.state is not UP and n < w.able]
         until = (it.until for it in away if w.holder(it.number) is None)
@@ -309,5 +318,5 @@ class Promises:
 
 
 def _size(copy: Copy) -> int:
-    """Return the number of workers that a copy holds."""
+    """Return the number of workers that a copy holds, standbys included."""
     return copy.full + len(copy.standbys)

@@ -43,8 +43,8 @@ Rule = Callable[[World, int, Spans], Spans]
 
 @define(eq=False)
 class Queue(Decider):
-    """Checks decisions on waiting jobs, which start one by one from a list, together on a shelf, or
-    together in a batch."""
+    """Checks decisions of a queue's policy on waiting jobs, which start one by one from a list,
+    together on a shelf, or together in a batch."""
 
     promises: dict[str, tuple[ReservationMade, int]] = Factory(dict)
     """Maps waiting jobs to their reservation and its event."""
@@ -186,7 +186,7 @@ class Queue(Decider):
 
     def _due_workers(self, rule: Rule, job: Job, size: int) -> Spans:
         """Return the members that the placement rule chooses for a job that starts with `size`
-        members."""
+        members. By nodes, members and standbys are chosen together, and the standbys are kept."""
         w = self.w
         more = min(job.standbys, w.free.count - size)
         if more and self.settings.get("placement") == "nodes":
@@ -214,8 +214,8 @@ class Queue(Decider):
         return None if self.apart else rule
 
     def _shuts(self, shut: Spans, copy: Copy, rule: Rule | None) -> bool:
-        """Return whether windows of maintenance (their workers are `shut`) keep this copy from any
-        free workers. If so, check that the placement rule chose its workers among the other free
+        """Return whether windows of maintenance keep this copy from any free workers, as these are
+        in `shut`. If so, check that the placement rule chose its workers among the other free
         ones."""
         closed = [n for n in numbers(self.w.free.spans) if meet(shut, (n, n + 1))]
         if closed and rule is not None:
@@ -259,7 +259,8 @@ class Queue(Decider):
 
     def called(self) -> Collection[int]:
         """Return the events of which one must be the cause of the present decision: those that
-        called for it; else those of reservations that have come due; 0 stands for time alone."""
+        called for it; without any, those of reservations that have come due at this instant, or 0,
+        which stands for time alone."""
         if self.triggers:
             return self.triggers
         if self.due is None:
@@ -294,12 +295,12 @@ class Queue(Decider):
 
     def _begins(self) -> None:
         """Note how many events had called for a decision when the first decision of this instant
-        began."""
+        began; later calls change nothing."""
         if self.triggers_before < 0:
             self.triggers_before = len(self.triggers)
 
     def _reserved(self, published: Promises) -> None:
-        """Check that the waiting jobs have the reservations that the policy makes."""
+        """Check that the waiting jobs have the reservations that the published policy makes."""
         there = {name: it[0] for name, it in self.promises.items()}
         made = self.moved & there.keys()
         once = self.triggers_before in (-1, len(self.triggers))
@@ -310,8 +311,8 @@ class Queue(Decider):
 
     def _decided(self) -> None:
         """Note how many workers are free after the decisions of an instant: when a job starts
-        later, none may have waited while it fitted. If all workers are free, check that no job
-        waits."""
+        later, none may have waited while it fitted. If no job runs and all workers are free, check
+        that no job waits."""
         w, count = self.w, self.w.free.count
         if windows.to_come(w):
             return  # which of the free workers a waiting job may use, the log does not say
@@ -340,15 +341,15 @@ class Queue(Decider):
         return (self.freed_by[-1][0],) if self.freed_by else self.called()
 
     def open_shelf(self, w: World, event: ShelfOpened) -> Script:
-        """Check that a shelf opens while no job runs; the jobs that start at this instant form
-        it."""
+        """Check the line that opens a shelf (a set of jobs that start together) while no job runs;
+        the jobs that start at this instant form it."""
         allowed(self.running == 0 and self.shelf is None, "it is while jobs run")
         self.opened = yield event, self._cause()
         self.shelf, self.ends = event, []
 
     def open_batch(self, w: World, event: BatchOpened) -> Script:
-        """Check that a batch opens while no job runs: all waiting jobs are in it, and it says how
-        many attempts they may make."""
+        """Check the line that opens a batch while no job runs: all waiting jobs are in it, and a
+        job that has been in k batches may make 2^k attempts."""
         allowed(self.running == 0, "it is while jobs run")
         causes = self._cause()
         self.batches += 1
@@ -361,7 +362,8 @@ class Queue(Decider):
         self.joined = {name: self.joined.get(name, 0) + 1 for name in w.jobs}
 
     def promise(self, w: World, event: ReservationMade) -> Script:
-        """Check a reservation, which promises a start to a waiting job."""
+        """Check the line of a reservation, which promises a start at a time to a waiting job, and
+        keep it."""
         job, workers = w.jobs.get(event.job), event.processors
         sound = job is not None and not job.copies and 1 <= workers <= w.head.processors
         allowed(sound and event.start >= w.now)
@@ -377,13 +379,13 @@ class Queue(Decider):
         self.made.append((seq, event.job))
 
     def _widened(self, before: ReservationMade, event: ReservationMade) -> bool:
-        """Return whether a reservation that is kept only has other workers: its job, for which the
-        reserve was called, waits for its standbys too (P11)."""
+        """Return whether the reservation `event` is the kept one `before` with another number of
+        workers only: the reserve was called for its job, which waits for its standbys too (P11)."""
         wide = self.w.reserve is not None and event.job in self.w.reserve.wide
         return wide and self.settings.get("reading") == "kept" and before.start == event.start
 
     def drop_reservation(self, w: World, event: ReservationDropped) -> Script:
-        """Check that a reservation is dropped while its job goes on waiting."""
+        """Check the line that drops a reservation while its job goes on waiting."""
         job = w.jobs.get(event.job)
         known = event.job in self.promises and job is not None and not job.copies
         allowed(known, "nothing was promised")
@@ -392,16 +394,17 @@ class Queue(Decider):
 
 
 def compact(w: World, wanted: int, former: Spans) -> Spans:
-    """Return the `wanted` workers that a copy of the job has just released (`former`), if they are
-    free; else workers from as few gaps as possible."""
+    """Return `wanted` free workers: those in `former`, which a copy of the job has just released,
+    if they are free and as many; else workers from as few intervals of free workers as possible."""
     if extent(former) == wanted and w.free.has(former):
         return former
     return w.free.fewest_gaps(wanted)
 
 
 def nodes(w: World, wanted: int, former: Spans) -> Spans:
-    """Return `wanted` free workers by nodes: whole free nodes first; the rest from the node with
-    the fewest free workers that suffice, or else the lowest (N2)."""
+    """Return `wanted` free workers by nodes: whole free nodes first, the lowest first; the rest
+    from the node with the fewest free workers that suffice, or else the lowest free ones (N2).
+    `former` does not matter."""
     return joined(_by_node(w, wanted))
 
 

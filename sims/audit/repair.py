@@ -33,8 +33,8 @@ Absence = tuple[WorkerState, float | None]
 
 @define(eq=False)
 class Unit:
-    """A unit (a worker, a node, a rack) that a fault has struck, from the fault to the end of its
-    repair."""
+    """A unit (a worker, a node, a rack) that a fault has struck or is blamed for, until the end of
+    its repair."""
 
     of: Struck
     workers: tuple[int, ...]
@@ -61,8 +61,8 @@ class Unit:
 
 @define(eq=False)
 class Repairs:
-    """The faults that are not blamed yet, the repairs under way, and the workers that they keep
-    DOWN."""
+    """The faults that are not blamed on a unit yet, the repairs under way, and the workers that
+    they keep DOWN."""
 
     w: World
     described: RepairDescribed
@@ -97,8 +97,11 @@ class Repairs:
     # --- what a worker's state follows from ------------------------------------------------------
 
     def cause(self, worker: Worker, down: bool) -> int:
-        """Return the event that must cause the worker's change of state in the present line, which
-        is DOWN or its end; 0 if its owner makes it."""
+        """Return the event that must cause the worker's change of state in the present line: DOWN
+        if `down`, else one to UP or RECLAIMED. It is 0 if the worker's owner makes the change.
+
+        Raises Broken where a worker leaves DOWN that is not repaired.
+        """
         w = self.w
         self.changed = w.now
         number, cause = worker.number, w.line.cause if w.line is not None else 0
@@ -114,15 +117,16 @@ class Repairs:
         return found
 
     def states_before(self, seq: int) -> Mapping[int, Absence]:
-        """Return the states that workers had before the blames of this instant changed them, if
-        event `seq` comes before all blames; else nothing."""
+        """Return, by number of the worker, the states that workers had before the blames of this
+        instant changed them, if event `seq` comes before all blames; else nothing."""
         return self.blamed if seq < min(self.blames, default=-1) else {}
 
     def known_down(self, worker: int, copy: Copy | None, seq: int) -> None:
-        """Note that the worker is known to be DOWN, by event `seq`; `copy` held it.
+        """Note that worker number `worker` is known to be DOWN, by event `seq`; `copy` held it
+        (None: no copy did).
 
-        Once all workers of a struck unit are known to be DOWN, the unit waits for the blame or its
-        repair.
+        Once all workers of a struck unit are known to be DOWN, the unit waits for its fault to be
+        blamed, or, where blame is certain, for its repair.
         """
         for unit in [it for it in self.unheard if worker in it.unheard]:
             unit.unheard.discard(worker)
@@ -141,8 +145,8 @@ class Repairs:
         self.units.append(unit)
 
     def _mend(self, unit: Unit, seq: int) -> None:
-        """Let the unit keep its workers DOWN no longer, from event `seq` on; they come UP unless
-        others do."""
+        """Let the unit keep its workers DOWN no longer, from event `seq` on; those that no other
+        unit in repair keeps DOWN can come back."""
         for worker in unit.workers:
             units = self.broken[worker]
             units.discard(unit)
@@ -153,8 +157,8 @@ class Repairs:
     # --- lines -----------------------------------------------------------------------------------
 
     def fail(self, event: UnitFailed) -> Script:
-        """Check that a fault strikes a unit that its law can strike, and note which workers it
-        takes DOWN."""
+        """Check the line of a fault that strikes a unit: its law can strike that, and it is not in
+        repair. Note which workers it takes DOWN."""
         w, described = self.w, self.described
         w.settle(Phase.LIMITS)
         w.phase = Phase.LIMITS
@@ -191,8 +195,8 @@ class Repairs:
                 self.known_down(number, held, seq)
 
     def _workers(self, of: Struck, named: str) -> tuple[int, ...]:
-        """Return the numbers of the workers of the unit that a log names. Raises Broken if it is
-        none of this kind."""
+        """Return the numbers of the workers of the unit of kind `of` that the text `named` names.
+        Raises Broken if the platform has no such unit."""
         spans = parse_spans(named)
         possible(len(spans) == 2 and spans[1] <= self.w.head.processors, "there is no such unit")
         first, end = spans
@@ -203,8 +207,8 @@ class Repairs:
         return numbers(spans)
 
     def blame(self, event: FaultBlamed) -> Script:
-        """Check that a known fault is blamed on a unit (rightly or not), which goes to repair, or
-        on none."""
+        """Check the line that blames a known fault on a unit, rightly or not, or on none; the unit
+        that is blamed goes to repair."""
         workers = self._workers(event.of, event.workers)
         found = (it for it in self.known if it.workers == workers and it.of is event.of)
         unit = follows(next(found, None), "no such fault is known")
@@ -231,11 +235,12 @@ class Repairs:
                     self.falls.setdefault(number, seq)
 
     def _may_err(self, unit: Unit, other: tuple[int, ...] | None) -> bool:
-        """Return whether the fault of `unit` may be blamed on the workers `other`, or on no unit
-        (None).
+        """Return whether the fault of `unit` may by mistake be blamed on the unit with the workers
+        `other`, or on no unit (None).
 
-        An error is possible only if a run was lost by the fault that had another member, which was
-        not DOWN before.
+        That is possible only if the fault ended a run. Of that run (of several, the one with the
+        lowest worker of `unit`) the members count that are not in `unit` and were not DOWN before
+        this instant: there must be one (for None), or one among `other`.
         """
         runs = sorted(unit.runs, key=lambda it: it[1])
         lost = [it for it, worker in runs if it.struck == self.w.now and worker in it.former]
@@ -250,8 +255,8 @@ class Repairs:
         return away and worker.fell < self.w.now
 
     def start(self, event: RepairStarted) -> Script:
-        """Check that a free crew begins a stage of a repair. The unit that has waited longest is
-        served."""
+        """Check the line by which a free crew begins a stage of a repair: it serves the unit that
+        has waited longest for this stage."""
         waiting = self._waiting(event.stage)
         unit = follows(waiting[0] if waiting else None, "nothing waits for this stage")
         follows(self._crews(event.stage) > 0, "no crew is free")
@@ -260,7 +265,7 @@ class Repairs:
 
     def _waiting(self, stage: int) -> list[Unit]:
         """Return the units that wait for this stage of their repair, in the order in which they are
-        served."""
+        served: those that have waited longest, then by lowest worker."""
         waiting = [it for it in self.units if it.stage == stage and not it.crew]
         return sorted(waiting, key=lambda it: (it.since, it.workers[0], KINDS.index(it.of)))
 
@@ -272,8 +277,8 @@ class Repairs:
         return crews - sum(it.stage == stage and it.crew for it in self.units)
 
     def end(self, event: RepairEnded) -> Script:
-        """Check the end of a stage of a repair: the unit passes on to the next stage, or its repair
-        is over."""
+        """Check the line that ends a stage of a repair: the unit passes on to the next stage, or
+        its repair is over."""
         w, described = self.w, self.described
         w.settle(Phase.LIMITS)
         w.phase = Phase.LIMITS
@@ -296,8 +301,8 @@ class Repairs:
         self.ended = unit
 
     def retire(self, event: UnitRetired) -> Script:
-        """Check that a unit whose repair has just ended is given up: its workers are DOWN for
-        ever."""
+        """Check the line that says that a unit whose repair has just ended retires: its workers are
+        DOWN for ever."""
         unit = follows(self.ended, "its repair has not just ended")
         seq = yield UnitRetired(unit.of, unit.named), unit.seq
         unit.seq, unit.stage = seq, len(self.described.laws)
@@ -313,7 +318,8 @@ class Repairs:
             self.w.reserve.retired(seq)
 
     def _kept_by_nobody(self, number: int) -> bool:
-        """Return whether a worker is DOWN for no reason: no unit, owner or window keeps it so."""
+        """Return whether worker `number` is DOWN for no reason: no unit in repair, owner or window
+        of maintenance keeps it so."""
         w = self.w
         kept = self.broken.get(number) or number not in w.unowned or windows.covered(w, number)
         return not kept and w.worker(number).state is DOWN
@@ -338,7 +344,8 @@ class Repairs:
 
 
 def describe(w: World, event: RepairDescribed) -> None:
-    """Store how the platform repairs what faults strike."""
+    """Keep the head's line that says how the platform repairs what faults strike; from then on
+    faults have no downtimes. Raises Broken if it is no valid one."""
     stages = len(event.laws)
     sound = stages and stages == len(event.times) == len(event.crews)
     possible(sound and min(event.times) > 0 and all(it is None or it > 0 for it in event.crews))
@@ -347,27 +354,30 @@ def describe(w: World, event: RepairDescribed) -> None:
 
 
 def fail(w: World, event: UnitFailed) -> Script:
-    """Return the script that checks a fault of a unit."""
+    """Return the script (generator of the lines that must come) of a fault that strikes a unit."""
     return _of(w).fail(event)
 
 
 def blame(w: World, event: FaultBlamed) -> Script:
-    """Return the script that checks the blame of a fault."""
+    """Return the script (generator of the lines that must come) of the blame of a known fault."""
     return _told(w).blame(event)
 
 
 def start(w: World, event: RepairStarted) -> Script:
-    """Return the script that checks the start of a stage of a repair."""
+    """Return the script (generator of the lines that must come) of the start of a stage of a
+    repair."""
     return _told(w).start(event)
 
 
 def end(w: World, event: RepairEnded) -> Script:
-    """Return the script that checks the end of a stage of a repair."""
+    """Return the script (generator of the lines that must come) of the end of a stage of a
+    repair."""
     return _of(w).end(event)
 
 
 def retire(w: World, event: UnitRetired) -> Script:
-    """Return the script that checks that a unit does not come back from its repair."""
+    """Return the script (generator of the lines that must come) of a unit that does not come back
+    from its repair."""
     return _of(w).retire(event)
 
 
@@ -377,9 +387,9 @@ def _of(w: World) -> Repairs:
 
 
 def _told(w: World) -> Repairs:
-    """Return the repairs, after all jobs have been told of this instant's changes of states: which
-    runs a fault ends, and which faults become known with that, decides what is blamed and
-    repaired."""
+    """Return the state of repairs, after all jobs have been told of this instant's changes of
+    states: which runs a fault ends, and which faults become known with that, decides what is blamed
+    and repaired."""
     w.advance(Phase.RESUME)
     return _of(w)
 

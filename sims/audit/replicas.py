@@ -40,8 +40,8 @@ class Pause:
     timer: Timer | None = field(init=False, default=None)
 
     def pass_on(self, w: World, passes: bool, cause: int) -> None:
-        """Let the pause's time pass from now on, or stop it, as `passes` says, because of event
-        `cause`."""
+        """Let the pause's time pass from now on if `passes`, else stop it, because of event
+        `cause`; do nothing if it does so already. At the pause's end the run goes on."""
         if passes is self.passes:
             return
         self.cause = cause
@@ -70,10 +70,12 @@ def _named(groups: Sequence[Group]) -> str:
 
 
 def lose(w: World, copy: Copy, worker: int, cause: int) -> Script:
-    """Apply that a member is known to be DOWN, or to hang; return the last event that follows.
+    """Apply to a copy that its member `worker` is known, by event `cause`, to be DOWN or to hang;
+    return the last event that follows.
 
-    The run is lost, or the member's replica drops out of it. Which replicas drop out is decided
-    once all faults of this instant are known.
+    The run is lost, or the member's replica (the group of members that hold the whole state
+    together) drops out of it. Which replicas drop out is decided once all faults of this instant
+    are known.
     """
     run, replicas = copy.run, copy.replicas
     copy.struck, copy.former = w.now, copy.members
@@ -90,7 +92,8 @@ def lose(w: World, copy: Copy, worker: int, cause: int) -> Script:
 
 
 def _load_anew(w: World, copy: Copy, group: Group, cause: int) -> None:
-    """Have a replica that was loading begin again, once all workers have changed state."""
+    """Have a replica that was loading its state begin again, because of event `cause`, once all
+    workers have changed state."""
     if not copy.gone:
         _unload(w, copy, group, cause)
         parts.resume_soon(w, copy)
@@ -137,7 +140,8 @@ def _drop(w: World, copy: Copy, run: Run, groups: Sequence[Group], left: int, ca
 
 
 def _put_aside(w: World, copy: Copy, run: Run, group: Group, cause: int) -> None:
-    """Take a replica out of the run: its members' states no longer stop the run."""
+    """Take a replica out of the run, because of event `cause`: its members' states no longer stop
+    the run."""
     if not group.out:
         group.absent = copy.absent.intersection(group.members)
         copy.absent -= group.absent
@@ -150,19 +154,21 @@ def _put_aside(w: World, copy: Copy, run: Run, group: Group, cause: int) -> None
 
 
 def _unload(w: World, copy: Copy, group: Group, cause: int) -> None:
-    """Have the members of a replica that has dropped out stop all loading, fetching and sending."""
+    """Have the members of a replica that has dropped out stop all loading, fetching and sending,
+    because of event `cause`."""
     parts.unload(w, group, cause)
     link.leave(w, copy, cause, True, group.members)
 
 
 def _hold(w: World, run: Run, cause: int) -> Script:
-    """Have the run stand still; return the last event that follows."""
+    """Have the run stand still, because of event `cause`; return the last event that follows."""
     run.paused = True
     return (yield from parts.review(w, run, cause))
 
 
 def _go_on(w: World, run: Run, cause: int) -> Script:
-    """Have the run go on after it stood still; return the last event that follows.
+    """Have the run go on after it stood still, because of event `cause`; return the last event that
+    follows.
 
     If all messages of its part have passed meanwhile, the part is over now.
     """
@@ -205,8 +211,8 @@ def _end_pause(w: World, copy: Copy, pause: Pause) -> Script:
 
 
 def _rejoined(w: World, copy: Copy, run: Run, replicas: Replicas, cause: int) -> Script:
-    """Let the replicas that rejoin take part in the run again, and have the run go on; return the
-    last event that follows."""
+    """Let the replicas that rejoin take part in the run again, and have the run go on, because of
+    event `cause`; return the last event that follows."""
     back = [it for it in replicas.groups if it.standing is Standing.REJOINING]
     for group in back:
         group.standing = Standing.IN
@@ -226,8 +232,8 @@ def _rejoined(w: World, copy: Copy, run: Run, replicas: Replicas, cause: int) ->
 
 
 def member_changed(w: World, copy: Copy, worker: int, cause: int) -> Script:
-    """Apply a change of state of a member whose replica has dropped out: the replica may load now,
-    or has to stop loading."""
+    """Apply a change of state, event `cause`, of a member whose replica has dropped out: the
+    replica may load the state now, or has to stop loading."""
     assert copy.replicas is not None
     group = copy.replicas.of(worker)
     group.cause = cause
@@ -237,8 +243,8 @@ def member_changed(w: World, copy: Copy, worker: int, cause: int) -> Script:
 
 
 def gather(w: World, copy: Copy) -> Script | None:
-    """Return the script by which replicas that have dropped out get new members, load and rejoin;
-    None if none has dropped out."""
+    """Return the script (generator) by which replicas that have dropped out of the copy's run get
+    new members, load the state and rejoin; None if none has dropped out or no run is under way."""
     replicas, run = copy.replicas, copy.run
     if (
         copy.gone
@@ -253,8 +259,8 @@ def gather(w: World, copy: Copy) -> Script | None:
 
 
 def _gather_loaded(w: World, copy: Copy, replicas: Replicas) -> Script | None:
-    """Return the script of replicas that had nothing to load, and rejoin once all copies of the
-    instant have gone on; None if there is none."""
+    """Return the script (generator) by which replicas that had nothing to load rejoin, once all
+    copies of the instant have gone on; None if there is none."""
     replicas.loads = False
     return gather(w, copy)
 
@@ -276,7 +282,8 @@ def _gathered(w: World, copy: Copy, run: Run, replicas: Replicas) -> Script:
 
 
 def _refill(w: World, copy: Copy, replicas: Replicas) -> Script:
-    """Replace members that are DOWN by standbys, the lowest first (P12)."""
+    """Replace members of dropped out replicas that are known to be DOWN by standbys that are UP,
+    the lowest first (P12); return pairs (standby, event that made it a member)."""
     away = sorted(n for it in replicas.groups for n in it.absent)
     down = [n for n in away if w.worker(n).state is DOWN and n not in copy.undetected]
     ready = [n for n in copy.standbys if w.is_up(n)]
@@ -316,8 +323,8 @@ def load_state(w: World, copy: Copy, run: Run, group: Group) -> None:
 
 
 def _aim(w: World, it: Run) -> None:
-    """Set the timer at which a replica has loaded its state from shared storage; `it` is the
-    account of that."""
+    """Set the timer at which a replica has loaded its state from shared storage at its present
+    bandwidth; `it` is the account of that loading. Without bandwidth there is no timer."""
     if it.timer is not None:
         it.timer.live = False
     due = it.end()

@@ -19,8 +19,8 @@ from sims.audit.world import World
 
 @define(eq=False)
 class Reserve:
-    """The workers of the reserve, which their owner keeps until they are called, and the calls so
-    far."""
+    """The workers of the reserve, which their owner keeps RECLAIMED until they are called for the
+    first job of the queue that lacks workers, and the calls so far."""
 
     w: World
     workers: frozenset[int]
@@ -37,8 +37,9 @@ class Reserve:
     do not start."""
 
     def come(self, worker: Worker) -> int:
-        """Return the event that must cause the worker's change to UP: its call, if it comes because
-        of that; else 0. Raises Broken where its owner still keeps it."""
+        """Return the event that must cause the worker's change to UP: the call of a worker of the
+        reserve, if it comes because of that now; else 0. Raises Broken where its owner still keeps
+        it."""
         possible(not self.keeps(worker.number), "its owner keeps it until it is called")
         time, seq = self.calls.get(worker.number, (-1.0, -1))
         if worker.number == self.called:
@@ -55,7 +56,7 @@ class Reserve:
         return time > now and not same(time, now)
 
     def call(self, event: ReserveCalled) -> Script:
-        """Check that the next worker of the reserve is called for a waiting job that lacks
+        """Check the line that calls the next worker of the reserve for a waiting job that lacks
         workers."""
         w = self.w
         w.decides()
@@ -81,7 +82,8 @@ class Reserve:
             decider.triggers.append(seq)
 
     def _check_come(self, worker: int) -> None:
-        """Check that the reserve keeps a called worker no longer, when it is due to come."""
+        """Check, at the time at which the called worker `worker` is due to come, that its owner
+        does not keep it RECLAIMED any longer."""
         kept = self.w.worker(worker).state is RECLAIMED and not self.w.capped
         comes(not kept, f"worker {worker} of the reserve comes")
 
@@ -93,8 +95,9 @@ class Reserve:
         return width - size
 
     def width(self, name: str, size: int) -> int:
-        """Return the number of workers with which a waiting job of `size` members starts: with its
-        standbys if a worker was called for it, as far as the platform has so many."""
+        """Return the number of workers with which the waiting job called `name`, of `size` members,
+        starts: with its standbys if a worker was called for it, as far as the platform has so
+        many."""
         repairs, able = self.w.repairs, self.w.able
         retired: Set[int] = repairs.retired if repairs is not None else frozenset()
         most = able - sum(worker < able for worker in retired)
@@ -115,9 +118,9 @@ class Reserve:
         return size is not None and self.w.free.count < self.width(job.name, size)
 
     def close(self) -> None:
-        """Check at the end of an instant with a decision that a worker was called if all waiting
-        jobs lack workers. If only some do, the log does not say for which a worker would be
-        called."""
+        """Check at the end of an instant with a decision that a worker was called if one is left
+        and all waiting jobs lack workers. If only some do, the log does not say for which a worker
+        would be called."""
         w = self.w
         waiting = [job for job in w.jobs.values() if not job.copies]
         if w.capped or w.ended or not w.decider.triggers or not waiting or self.called is not None:
@@ -128,10 +131,10 @@ class Reserve:
 
 
 def describe(w: World, event: ReserveDescribed) -> None:
-    """Check the log's line on the reserve, and store its workers and the delay after which a called
+    """Check the head's line on the reserve, and keep its workers and the delay after which a called
     one comes.
 
-    The reserve consists of workers that others use until the queue calls for them (P11).
+    The reserve consists of workers that their owner uses until the queue calls for them (P11).
     """
     workers = numbers(parse_spans(event.workers))
     possible(workers and workers[-1] < w.able and event.delay >= 0, "there are no such workers")
@@ -139,7 +142,7 @@ def describe(w: World, event: ReserveDescribed) -> None:
 
 
 def call(w: World, event: ReserveCalled) -> Script:
-    """Check the call of a worker of the reserve."""
+    """Return the script (generator) that checks the line that calls a worker of the reserve."""
     found: Reserve = possible(w.reserve, "there is no reserve")
     return found.call(event)
 

@@ -33,8 +33,8 @@ class Plan:
 
 
 def period(w: World, copy: Copy) -> float | None:
-    """Return the work between two checkpoints of the copy's run: inf if it takes none, None while
-    only the next checkpoint in the log can reveal it."""
+    """Return the work between two checkpoints of the copy's run: inf if it takes none; None while
+    it is not known, as the log has not described it and no checkpoint has revealed it."""
     job = copy.job
     if job.kind is ProtectionKind.NONE:
         return inf
@@ -52,15 +52,16 @@ def spread(w: World, copy: Copy) -> tuple[int, int]:
 
 def cost(job: Job, size: int) -> float | None:
     """Return the duration of a checkpoint on `size` members; None if every member sends its part to
-    the master instead."""
+    the master instead, and 0 if these parts have no size."""
     if job.kind is IMAGES and job.messages is not None:
         return None if job.messages.image else 0
     return _duration(job, size, job.rules.cost)
 
 
 def stores(job: Job, first: bool) -> bool:
-    """Return whether the job's checkpoints go to shared storage: those of the first level, or,
-    unless `first`, those of the second (S1)."""
+    """Return whether the job's checkpoints go to shared storage (S1): those of the first level
+    (each checkpoint), or, unless `first`, those of the second (under buddies each k-th, which is
+    stored too)."""
     return job.stored is not None and (job.kind is IMAGES or not first)
 
 
@@ -70,15 +71,15 @@ def recovery(job: Job, size: int) -> float:
 
 
 def _duration(job: Job, size: int, given: float | None) -> float:
-    """Return the duration `given` by the log if there is one; else that of malleable17's model for
-    `size` members; else 0."""
+    """Return the duration of a checkpoint or recovery: `given`, if the log gives one (not None);
+    else that of malleable17's model for `size` members; else 0."""
     if given is None and job.costs is not None:
         return job.costs.saving(size)  # type: ignore[no-any-return]
     return given or 0
 
 
 def placed(w: World, job: Job) -> Plan:
-    """Return the plan for the first run of a copy.
+    """Return the plan for the first run of a new copy of the job.
 
     The run starts from the saved state if that is further than the furthest run under way, from
     that run's state if copies are cloned, or from scratch (P3, P5).
@@ -115,14 +116,16 @@ def _preempted(w: World, job: Job) -> State | None:
 
 def furthest(w: World, job: Job) -> State | None:
     """Return the state of the job's run under way that has done most work; of equals, that of the
-    run on the lowest worker; None if no run is under way."""
+    run on the lowest worker; None if no run is under way. Runs that hang, or wait for a fault that
+    is not detected yet, do not count."""
     runs = [(it.spans, it.run) for it in job.copies if it.run is not None and not it.blind]
     runs.sort(key=lambda it: it[0])
     return best([run.state(w.now) for _, run in runs if run.hung is None])
 
 
 def best(states: Sequence[State]) -> State | None:
-    """Return the state with most work done, the first of equals; None if there is none."""
+    """Return the state with the largest fraction of the work done, the first of equals; None if
+    there is none."""
     found: State | None = None
     for state in states:
         if state.beyond(found):
@@ -131,7 +134,7 @@ def best(states: Sequence[State]) -> State | None:
 
 
 def resumed(w: World, copy: Copy) -> Plan:
-    """Return the plan for the next run on members that were kept.
+    """Return the plan for the next run of a copy on the members that it has kept.
 
     A recovery takes its time even if nothing is saved. A redistribution that was interrupted, or
     decided since, follows the recovery.
@@ -163,8 +166,9 @@ def ahead(copy: Copy, plan: Plan) -> tuple[float, ...]:
 
 
 def moved(w: World, copy: Copy, plan: Plan) -> Plan:
-    """Return `plan` with a redistribution of the data over the present members added before the run
-    computes. Under buddies, a checkpoint follows it."""
+    """Return `plan` with a redistribution of the data, over the present members, added before the
+    run computes. Under buddies, a checkpoint follows it, unless no checkpoints are taken or no work
+    is left."""
     job, full = copy.job, copy.full
     length = job.costs.redistribution(copy.holders, full)
     every = period(w, copy)
@@ -176,8 +180,8 @@ def moved(w: World, copy: Copy, plan: Plan) -> Plan:
 
 
 def save(copy: Copy, state: State) -> None:
-    """Keep the state of a checkpoint that is complete: with the buddies, or at the master if it is
-    further than the state kept there."""
+    """Keep the state of a checkpoint that the copy has completed: with the buddies, or, under
+    images, at the master or on the storage if it is further than the state kept there."""
     job = copy.job
     if job.keeps:
         copy.saved, copy.holders = state, copy.full
@@ -189,7 +193,8 @@ def save(copy: Copy, state: State) -> None:
 
 
 def recovered(copy: Copy) -> None:
-    """Note that a recovery is over: every member again has its buddies' checkpoints (P2)."""
+    """Note that a recovery of the copy is over: every member again has its buddies' checkpoints
+    (P2)."""
     copy.failed.clear()
     if copy.replicas is not None:
         copy.replicas.keepers = list(copy.replicas.groups)
@@ -199,7 +204,8 @@ def recovered(copy: Copy) -> None:
 def discard(copy: Copy) -> float | None:
     """Discard the saved work of a copy after an error was found (P4); return its amount.
 
-    Return None if nothing was saved, or if checkpoints are verified, so that they hold no error.
+    Return None if checkpoints are verified, so that they hold no error and are kept, or if, without
+    buddies, nothing was saved.
     """
     job = copy.job
     if job.rules.verified:
@@ -212,17 +218,20 @@ def discard(copy: Copy) -> float | None:
 
 
 def forget(copy: Copy) -> float:
-    """Drop the state that the buddies keep; return the amount of its work."""
+    """Drop the state that the buddies of the copy's members keep; return the amount of its work, 0
+    if there is none."""
     lost, copy.saved = copy.saved, None
     copy.holders = copy.full
     return lost.done if lost is not None else 0
 
 
 def fatal(w: World, copy: Copy, worker: int) -> bool:
-    """Note that this member went DOWN; return whether that loses the state that the buddies keep.
+    """Note that member `worker` went DOWN; return whether that loses the state that the buddies
+    keep.
 
     It does if a neighbour in the member's pair or ring went DOWN too since the last recovery ended,
-    or if there is no neighbour (P2).
+    or if there is no neighbour (P2). With replicas, the last one that has the checkpoint must be
+    hit so.
     """
     copy.failed.add(worker)
     # malleable17's own rule: no fault is fatal (section 6.1).
@@ -237,8 +246,8 @@ def fatal(w: World, copy: Copy, worker: int) -> bool:
 
 
 def _last_keeper(replicas: Replicas, worker: int) -> bool:
-    """Note that a member's replica has lost the checkpoint; return whether it was the last that had
-    it (E1)."""
+    """Note that the replica of member `worker` has lost the checkpoint; return whether it was the
+    last replica that had it (E1)."""
     group = replicas.of(worker)
     if group not in replicas.keepers:
         return False
@@ -247,7 +256,9 @@ def _last_keeper(replicas: Replicas, worker: int) -> bool:
 
 
 def rings(w: World, copy: Copy) -> list[list[int]]:
-    """Return the copy's groups of buddies, each of which lies within one replica."""
+    """Return the copy's groups of buddies (members that keep each other's checkpoints), each of
+    which lies within one replica; in each, neighbours in the list, and the first and last, keep
+    each other's."""
     if copy.replicas is None:
         return _rings(w, list(copy.members))
     return [ring for it in copy.replicas.groups for ring in _rings(w, list(it.members))]
@@ -255,7 +266,8 @@ def rings(w: World, copy: Copy) -> list[list[int]]:
 
 def _rings(w: World, members: list[int]) -> list[list[int]]:
     """Return the groups of buddies among these members: neighbours by number, or of different nodes
-    if two members share a node (N1)."""
+    if two members share a node and groups are pairs (N1). A member left over joins another
+    group."""
     size = w.pack.pair if w.pack is not None else 2
     nodes = len({n // w.platform.node for n in members})
     # Buddies on one node would fail together.
@@ -271,8 +283,8 @@ def _rings(w: World, members: list[int]) -> list[list[int]]:
 
 
 def keep(job: Job, state: State) -> None:
-    """Keep the state of a cancelled run, from which a later copy of the job may start
-    (redundancy17)."""
+    """Keep the state of a cancelled run with its job: a later copy may start from it
+    (redundancy17). With cloning only the furthest state is kept."""
     if not job.rules.cloning:
         job.kept.append(state)
         job.kept.sort(key=lambda it: (-it.fraction, it.run))

@@ -27,10 +27,11 @@ Line = e.RunStarted | None
 def begin(
     w: World, copy: Copy, plan: Plan, causes: Causes, line: Line, keeps: int | None = None
 ) -> Script:
-    """Expect the start of the job's next run on the copy's members; return the run's account.
+    """Expect the line that starts the job's next run on the copy's members, with one of `causes`,
+    and those of its standbys; return the run's account.
 
     `line` is the start's line if a decision made it. `keeps` is the number of the copy's run
-    before, whose members the run keeps, if there was one.
+    before, whose members the run keeps; None if there was none.
     """
     job, state = copy.job, plan.begins
     run = Run(copy, job.next_run, _work(copy, line), since=w.now)
@@ -51,8 +52,8 @@ def begin(
 
 
 def _standbys(w: World, copy: Copy, run: Run) -> Script:
-    """Read which workers the copy gets as standbys, and check them: as many as its job asks for, or
-    as are free."""
+    """Read the line that says which workers a starting copy gets as standbys, and check it: they
+    are as many as its job asks for, or as are free."""
     wanted = min(copy.job.standbys, w.free.count)
     if not wanted:
         return
@@ -69,8 +70,8 @@ def _standbys(w: World, copy: Copy, run: Run) -> Script:
 
 
 def _work(copy: Copy, line: Line) -> float:
-    """Return the whole work of a run on the copy's members: computed from earlier lines, or taken
-    from `line` where they do not determine it."""
+    """Return the whole work of a run on the copy's members, in time at nominal speed: computed from
+    earlier lines, or taken from `line` where they do not determine it."""
     job, size = copy.job, copy.full
     if job.costs is not None:
         return job.costs.times[job.costs.row(size)]  # type: ignore[no-any-return]
@@ -86,8 +87,9 @@ def _work(copy: Copy, line: Line) -> float:
 
 
 def _dealt(w: World, run: Run, line: Line) -> Script:
-    """Expect the line that deals an iterative job's tasks to the members, as the decider decided,
-    or as the run before had them; the run's work follows from it."""
+    """Expect the line that deals an iterative job's tasks to the members of a run: as the decider
+    decided if `line` is its start, or as the run before had them. The run's work follows from
+    it."""
     copy, job, reason = run.copy, run.copy.job, None
     if line is not None:
         event = yield from coming(e.TasksDealt, job.name)
@@ -110,11 +112,12 @@ def course(
     spread: bool = False,
     resized: bool = False,
 ) -> Script:
-    """Follow a run from its start to its end.
+    """Follow a run from its start to its end, as a script: a generator of its lines.
 
-    `causes`, `line` and `keeps` are those of `begin`. `spread` says that the new members all hold
-    the state once the run's progress has been reported, and `resized` that the run only goes on
-    with other members, so that it does not start up.
+    `plan` says from which state it starts and what it does before it computes. `causes`, `line` and
+    `keeps` are those of `begin`. `spread` says that the new members all hold the state once the
+    run's progress has been reported, and `resized` that the run only goes on with other members, so
+    that it does not start up.
     """
     job = copy.job
     run = yield from begin(w, copy, plan, causes, line, keeps)
@@ -137,8 +140,8 @@ def course(
 
 
 def _prepare(w: World, run: Run, plan: Plan, startup: float) -> Script:
-    """Follow all parts of a run before its first computation; the first takes the time
-    `startup`."""
+    """Follow all parts of a run before its first computation, as `plan` says, after a start-up of
+    the time `startup`."""
     copy, job = run.copy, run.copy.job
     run.plan, run.ahead, run.reports = plan, rules.ahead(copy, plan), True
     if startup:
@@ -163,7 +166,7 @@ def _prepare(w: World, run: Run, plan: Plan, startup: float) -> Script:
 
 
 def _load(w: World, run: Run) -> Script:
-    """Follow the loading of the state from which the run starts."""
+    """Follow the loading, from shared storage, of the state from which the run starts."""
     yield from parts.stored(w, run, Stage.RECOVERING)
     storage.leave(w, run, run.cause)
 
@@ -202,7 +205,8 @@ def _compute(w: World, run: Run) -> Script:
 
 
 def _secure(w: World, run: Run) -> Script:
-    """Take a checkpoint, after a verification where the protection wants one (P4)."""
+    """Take a checkpoint of the run, after a verification where the protection wants one (P4):
+    either the run waits for it, or it is begun beside the run, which goes on."""
     copy, job = run.copy, run.copy.job
     if job.rules.verified:
         yield from parts.part(w, run, Stage.VERIFYING, job.described.verification)
@@ -245,7 +249,8 @@ def _save(w: World, run: Run, it: Run) -> Script:
     """Follow the parts of a checkpoint, of one level or two, and keep its state.
 
     `it` is the account in which its time passes: the run's own if the checkpoint blocks the run,
-    else one beside the run.
+    else one beside the run. The second level, every k-th checkpoint under buddies, goes to the
+    master or the shared storage.
     """
     copy, job = run.copy, run.copy.job
     state = State(run.number, it.base, run.work, it.exposed)
@@ -288,7 +293,8 @@ def _pass(w: World, run: Run, it: Run, cost: float | None) -> Script:
 
 
 def _verdict(w: World, run: Run) -> Script:
-    """Read the result of a verification, which nothing in the state decides, and apply it (R3)."""
+    """Read the line with the result of a verification, which nothing in the state decides, and
+    apply it: an error ends the run as failed (R3)."""
     job, copy = run.copy.job, run.copy
     event = yield None
     drawn = isinstance(event, e.VerificationEnded)
@@ -309,8 +315,9 @@ def _verdict(w: World, run: Run) -> Script:
 
 
 def learn(w: World, event: Any) -> Script | None:
-    """Return the script of a run whose checkpoint, in this line, is the first to reveal the job's
-    period, and keep the period; None if the line reveals none."""
+    """Return the script (generator) of a run of which the line `event` ends a computation, where
+    that is the first sign of the job's checkpoint period, and keep the period; None if the line
+    reveals none."""
     run = w.run_of(event)
     if run is None or not run.learns or run.stage is not Stage.COMPUTING:
         return None

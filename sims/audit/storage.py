@@ -17,8 +17,8 @@ from sims.audit.world import World
 
 @define(eq=False)
 class Storage:
-    """The shared storage, and the accounts (of runs, checkpoints, loading replicas) that share its
-    bandwidth."""
+    """The shared storage, and the accounts that share its bandwidth: those of runs, of checkpoints
+    beside them, and of replicas that load the state."""
 
     bandwidth: float
     each: float
@@ -29,12 +29,13 @@ class Storage:
     """Events of this instant with which an account began or ceased to use the storage."""
 
     def cap(self, it: Run) -> float:
-        """Return the largest bandwidth that the account's members have together."""
+        """Return the largest bandwidth that the account's members have together: that of one worker
+        times their number."""
         return self.each * it.width
 
     def due(self) -> list[tuple[Run, float]]:
         """Return the accounts whose bandwidth changes now, each with its new bandwidth, in order of
-        their caps.
+        their caps; empty if no account began or ceased to use the storage at this instant.
 
         The bandwidth is divided by water-filling: an account whose cap is below a common level gets
         its cap, all others get the level, which is as high as the bandwidth allows.
@@ -57,7 +58,8 @@ class Storage:
 
 
 def describe(w: World, event: e.StorageDescribed) -> None:
-    """Keep the bandwidth of the shared storage and of its links to workers."""
+    """Keep the bandwidth of the shared storage and the largest one of a worker. Raises Broken if
+    either is 0."""
     follows(event.bandwidth > 0 and event.worker_bandwidth != 0, "nothing could pass")
     each = inf if event.worker_bandwidth is None else event.worker_bandwidth
     w.storage = Storage(event.bandwidth, each)
@@ -87,15 +89,16 @@ def size(w: World, job: Job, event: e.StoredSizeDescribed) -> Event:
 
 
 def use(w: World, it: Run, cause: int) -> None:
-    """Let an account share the storage's bandwidth if all of its members are UP, because of event
-    `cause`."""
+    """Let the account `it` (of a run, a checkpoint beside it, or a loading replica) share the
+    storage's bandwidth, because of event `cause`, unless it does so already or stands still."""
     if not it.still and it not in w.storage.using:
         w.storage.using[it] = cause
         w.storage.changes.append(cause)
 
 
 def leave(w: World, it: Run, cause: int) -> None:
-    """End an account's use of the storage, because of event `cause`."""
+    """End the use of the storage by the account `it`, because of event `cause`; do nothing if it
+    does not use it."""
     if it.shares:
         it.shares = False
         if w.storage.using.pop(it, None) is not None:
@@ -103,8 +106,9 @@ def leave(w: World, it: Run, cause: int) -> None:
 
 
 def review(w: World, it: Run, cause: int) -> Script:
-    """Apply a change of the members' states to an account: it holds a share of the bandwidth only
-    while all of its members are UP. Return the last event."""
+    """Apply a change of the members' states, event `cause`, to the account `it`: it has a share of
+    the bandwidth only while its time passes, which needs all members UP. Return the last event that
+    follows."""
     if not it.still:
         use(w, it, cause)
     elif it in w.storage.using:
@@ -125,7 +129,7 @@ def _set(w: World, it: Run, bandwidth: float, causes: Causes) -> Script:
 
 
 def _shared(it: Run, bandwidth: float, left: float) -> Event:
-    """Return the line that gives the account's new bandwidth and the bytes that are left to
+    """Return the line that gives the account `it` this bandwidth, with the bytes that are left to
     pass."""
     whose = it.copy.job.name, it.number
     if it.group is not None:
@@ -134,7 +138,8 @@ def _shared(it: Run, bandwidth: float, left: float) -> Event:
 
 
 def share(w: World, event: e.BandwidthShared | e.ReplicaLoads) -> Script:
-    """Check the first line of those that divide the bandwidth anew at the end of an instant."""
+    """Return the script (generator) of the lines that divide the storage's bandwidth anew at the
+    end of an instant, of which `event` is the first."""
     follows(w.storage is not None, "there is no storage")
     w.settle(Phase.DECISION + 1)
     return _share(w)
@@ -159,7 +164,8 @@ def _share(w: World) -> Script:
 
 
 def close(w: World) -> None:
-    """Check at the end of an instant that the bandwidth is divided as it must be."""
+    """Check at the end of an instant that the storage's bandwidth is divided as it must be; raise
+    Broken if a line is missing."""
     if w.storage is not None and w.storage.changes:
         for it, bandwidth in w.storage.due():
             left = it.length - it.at(w.now)

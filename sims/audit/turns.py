@@ -33,15 +33,16 @@ Make = Callable[[], Script | None]
 
 @define(eq=False)
 class Turn:
-    """A script whose next line is due at this instant."""
+    """A script (a generator of the lines that must come) whose next line, `want`, is due at this
+    instant."""
 
     phase: int
     script: Script
     want: Any
 
     def remainder(self) -> Script:
-        """Return the script again, as a generator that first yields the line that it waits to
-        see."""
+        """Return the rest of the script as a generator that first yields the line for which it
+        waits now."""
         want = self.want
         with suppress(StopIteration):
             while True:
@@ -50,8 +51,8 @@ class Turn:
 
 @define(eq=False)
 class Emitter:
-    """An emitter of lines, such as a job or a worker. Its scripts of one instant run one after the
-    other."""
+    """An emitter of lines, such as a job or a worker. Its scripts (generators of the lines that
+    must come) of one instant run one after the other."""
 
     turns: list[tuple[int, int, int, Make]] = field(init=False, factory=list)
     """Scripts not begun, as (phase, number, order, function that makes the script), the first
@@ -61,7 +62,7 @@ class Emitter:
 
     def may_emit(self, event: Event) -> bool:
         """Return whether this event may be the emitter's next line, as far as that is known before
-        its script is begun."""
+        its script is begun: any event may while no script has begun but one is scheduled."""
         if self.front is None:
             return bool(self.turns)
         return self.front.want is None or fits(self.front.want[0], event)
@@ -82,13 +83,14 @@ class Timer:
 
 @define(eq=False)
 class Waitable:
-    """Something that a script can wait for, such as the end of a run's part."""
+    """Something whose end a script (a generator of the lines that must come) can wait for, such as
+    the present part of a run."""
 
     script: Script | None = field(init=False, default=None)
 
     def take(self) -> Script | None:
-        """Return the waiting script so that it can go on, and forget it, as it may go on only
-        once."""
+        """Return the waiting script, so that it can go on, and forget it, as it may go on only
+        once; None if no script waits."""
         script, self.script = self.script, None
         return script
 
@@ -99,7 +101,8 @@ BUSY = Turn(Phase.DECISION, None, None)  # type: ignore[arg-type]
 
 @define(eq=False)
 class Turns:
-    """The scripts of all emitters, and the lines that they must log at the present instant.
+    """The scripts (generators of the lines that must come) of all emitters, and the lines that they
+    must log at the present instant.
 
     A line is compared with the script under way; else with the script of the job or worker that the
     line is about, if that has one for this instant; else the line is an input or a decision, and
@@ -144,8 +147,8 @@ class Turns:
         a decision that none logs."""
 
     def meet(self, event: Event, cause: int | None, seq: int) -> None:
-        """Compare the next line, number `seq`, with the one that must come. Raises Broken where
-        they differ."""
+        """Compare the next line, `event` with its cause and its number `seq`, with the one that
+        must come. Raises Broken where they differ."""
         if self.script is None:
             self._find(event)
         assert self.script is not None
@@ -178,8 +181,8 @@ class Turns:
                 self.advance(Phase.STATES)
 
     def _find(self, event: Event) -> None:
-        """Make the script to which this line belongs the one under way. Raises Broken if there is
-        none."""
+        """Make the script to which the line `event` belongs the one under way. Raises Broken if
+        there is none."""
         kind = event.__class__
         emitter = self.emitter_of(event)
         if emitter is not None and kind not in REVEALED:
@@ -207,9 +210,12 @@ class Turns:
             emitter.front = emitter.front or BUSY
 
     def _begin_next(self, emitter: Emitter, event: Event) -> Emitter:
-        """Begin the emitter's next script, unless one has begun, as `event` may be its first line.
-        If it has none that logs a line, do the same for the next emitter that would log the event;
-        return the emitter."""
+        """Begin the emitter's next script, unless one has begun, as `event` may be its first line;
+        return the emitter.
+
+        If it has no script that logs a line, do the same for the next emitter that would log the
+        event, and return that one.
+        """
         self._hasten(emitter, event)
         early = event.__class__ in IMMEDIATE
         if emitter.front is None and (early or not emitter.turns):
@@ -252,8 +258,8 @@ class Turns:
         return timer
 
     def _hasten(self, emitter: Emitter, event: Any) -> None:
-        """Fire the timer of a part that a real process carries out, as this line logs its end: that
-        may come at any time between the nominal and the latest one."""
+        """Fire the timer of a part of `emitter` that a real process carries out, if `event` logs
+        its end: that may come at any time between the nominal and the latest one."""
         # These lines interrupt the part, which is not over.
         early = getattr(event, "outcome", None) in (Outcome.LOST, Outcome.CANCELLED)
         early = early or isinstance(event, TransferDropped | TransferSuspended)
@@ -266,8 +272,8 @@ class Turns:
         self.advance(Phase.STATES)
 
     def push(self, emitter: Emitter, phase: int, number: int, make: Make) -> None:
-        """Schedule a script of `emitter` at this instant, after all lines of earlier phases;
-        `number` orders it among the emitter's other scripts of the phase."""
+        """Schedule the script that `make` makes, for `emitter` at this instant, after all lines of
+        phases before `phase`; `number` orders it among the emitter's other scripts of the phase."""
         self.order += 1
         insort(emitter.turns, (phase, number, self.order, make))
         self.waiting[emitter] = None
@@ -325,8 +331,8 @@ class Turns:
                 self.lacks(turn.want)
 
     def emits_now(self, emitter: Emitter) -> Script | None:
-        """Take out and return the script of an emitter that has to log a line at this instant; None
-        if it has none."""
+        """Return the rest of the script of an emitter that has to log a line at this instant, and
+        forget that it is due; None if it has none."""
         self.advance(Phase.DECISION + 1)
         return self.pending.pop(emitter).remainder() if emitter in self.pending else None
 

@@ -13,7 +13,8 @@ from sims.audit.world import World
 
 
 def describe(w: World, event: MaintenancePlanned) -> None:
-    """Keep a window of maintenance: its start, end and workers."""
+    """Keep a window of maintenance: its start, end and workers. Raises Broken where it has no
+    workers, or its end is not after its start."""
     workers, end = parse_spans(event.workers), inf if event.end is None else event.end
     possible(bool(workers) and workers[-1] <= w.head.processors, "there are no such workers")
     possible(0 <= event.start < end, "its end is not after its start")
@@ -28,7 +29,7 @@ def to_come(w: World) -> bool:
 
 
 def covered(w: World, worker: int) -> bool:
-    """Return whether a window covers this worker now."""
+    """Return whether a window of maintenance covers worker number `worker` now."""
     one = (worker, worker + 1)
     return any(
         start <= w.now < end and not same(w.now, end) and meet(workers, one)
@@ -37,11 +38,11 @@ def covered(w: World, worker: int) -> bool:
 
 
 def shut(w: World, copy: Copy, event: RunStarted, known: bool) -> Spans | None:
-    """Return the workers that windows of maintenance take before the believed end of this copy, so
-    that it may not start on them.
+    """Return the workers that windows of maintenance take before the believed end of this copy,
+    which `event` starts now, so that it may not start on them.
 
-    `known` says whether the log says what is believed; if not, return None. A job for which windows
-    without end leave too few workers is not kept from any.
+    `known` says whether the log tells what is believed; if not, return None. A job for which
+    windows without end leave too few workers is not kept from any: the set is empty.
     """
     job, now = copy.job, w.now
     if not known:
@@ -60,7 +61,8 @@ def shut(w: World, copy: Copy, event: RunStarted, known: bool) -> Spans | None:
 
 
 def close(w: World) -> None:
-    """Check that the workers of each window that has begun are DOWN."""
+    """Check at the end of an instant that the workers of each window of maintenance that has begun
+    are DOWN."""
     for window in [it for it in w.begin if it[0] <= w.now]:
         w.begin.remove(window)
         _, end, workers = window

@@ -29,7 +29,8 @@ Spans = tuple[int, ...]
 
 @lru_cache(maxsize=1 << 14)
 def _span_of(text: str) -> Spans:
-    """Return one interval of a log's text; empty if the text is not how logs write it."""
+    """Return the interval (first, one after the last) that a text such as `0-3` or `5` stands for;
+    empty if it is not how logs write it. Raises ValueError for a text without numbers."""
     first, _, last = text.partition("-")
     span = int(first), int(last or first) + 1
     return span if written(span) == text else ()
@@ -69,30 +70,30 @@ def by_worker(size: int, groups: Sequence[tuple[str, V]]) -> dict[int, V]:
 
 
 def written(spans: Spans) -> str:
-    """Return the text of the intervals as logs write it."""
+    """Return the text of intervals of workers as logs write it, such as `0-3 5`."""
     each = zip(spans[::2], spans[1::2], strict=True)
     return " ".join(f"{first}-{end - 1}" if end > first + 1 else str(first) for first, end in each)
 
 
 def numbers(spans: Spans) -> tuple[int, ...]:
-    """Return the numbers of all workers in the set."""
+    """Return the numbers of all workers in these intervals, ascending."""
     return tuple(chain.from_iterable(map(range, spans[::2], spans[1::2])))
 
 
 def joined(workers: Iterable[int]) -> Spans:
-    """Return these worker numbers as intervals."""
+    """Return these worker numbers, in any order, as intervals: a tuple of bounds."""
     # Bounds of intervals are the numbers in exactly one of the set and the set shifted by one.
     each = set(workers)
     return tuple(sorted(each ^ {n + 1 for n in each}))
 
 
 def extent(spans: Spans) -> int:
-    """Return the number of workers in the set."""
+    """Return the number of workers in these intervals."""
     return sum(spans[1::2]) - sum(spans[::2])
 
 
 def meet(one: Spans, other: Spans) -> bool:
-    """Return whether any worker is in both sets."""
+    """Return whether any worker is in both sets, which are given as intervals."""
     return _begins(one, other) or _begins(other, one)
 
 
@@ -103,17 +104,20 @@ def _begins(one: Spans, other: Spans) -> bool:
 
 @define(eq=False)
 class Free:
-    """The workers that are UP and that no copy holds."""
+    """The workers that are UP and that no copy holds, as intervals `spans` and their number
+    `count`."""
 
     spans: Spans = ()
     count: int = 0
 
     def has(self, spans: Spans) -> bool:
-        """Return whether all of these workers are free. The set itself stays as it is."""
+        """Return whether all of these workers, given as intervals, are free. The set itself stays
+        as it is."""
         return extent(self._but(spans)) == self.count - extent(spans)
 
     def take(self, spans: Spans) -> bool:
-        """Remove these workers from the free ones; return whether all of them were free."""
+        """Remove these workers from the free ones; return whether all of them were free. If not,
+        the set is wrong afterwards, and the log is too."""
         own, last = self.spans, len(spans) - 1
         self.count -= extent(spans)
         # Most often a run takes the lowest workers: then no merge is needed.
@@ -152,7 +156,8 @@ class Free:
         return map(sub, self.spans[1::2], self.spans[::2])
 
     def fewest_gaps(self, wanted: int) -> Spans:
-        """Return `wanted` free workers from as few gaps (intervals of free workers) as possible.
+        """Return `wanted` free workers from as few gaps (intervals of free workers) as possible, or
+        all if there are fewer.
 
         Takes the largest gap (the highest of equals) until one gap holds all that are still wanted,
         then the head of the smallest gap that does (the lowest of equals).
@@ -241,26 +246,27 @@ class Worker(Emitter):
         return self.passing is not None and not self.passing.live
 
     def leave(self) -> None:
-        """Forget the data and the checkpoint received for a run that is left; complete programs
-        stay."""
+        """Forget the data and the checkpoint received for a run that the worker leaves; complete
+        programs stay."""
         self.data, self.image = 0, False
 
     def size(self, kind: TransferKind) -> float:
-        """Return how long a message of this kind takes on the master's link for the worker's
-        job."""
+        """Return how long a message of this kind takes on the master's link for the job of the
+        worker's run."""
         sizes = self.run.copy.job.messages
         known = {PROGRAM: sizes.program, DATA: sizes.data}
         return known.get(kind, sizes.image)  # type: ignore[no-any-return]
 
     def units(self) -> int:
-        """Return the number of data messages, one per task, that the worker still lacks."""
+        """Return the number of data messages, one per task, that the worker still lacks for its
+        run; 0 for a standby."""
         if self.standby:
             return 0
         return self.run.copy.units.get(self.number, 1) - self.data  # type: ignore[no-any-return]
 
     def wants(self) -> TransferKind | None:
-        """Return the kind of message that the worker has to fetch or send next; None if there is
-        none."""
+        """Return the kind of message that the worker has to fetch for its run or send next; None if
+        there is none."""
         if self.run is None or self.saving:
             return SAVE if self.run is not None else None
         if self.size(PROGRAM) and self.run.copy.job.messages.label not in self.programs:
@@ -270,8 +276,8 @@ class Worker(Emitter):
         return IMAGE if self.fetches and self.size(IMAGE) and not self.image else None
 
     def lacks(self, now: float) -> float:
-        """Return how long all messages with program and data that the worker lacks still take on
-        the link (n_q of volatile13, section V)."""
+        """Return how long all messages with program and data that the worker lacks at time `now`
+        still take on the link (n_q of volatile13, section V)."""
         left = 0 if self.run.copy.job.messages.label in self.programs else self.size(PROGRAM)
         left += max(self.units(), 0) * self.size(DATA)
         if self.kind in (PROGRAM, DATA) and left:
@@ -299,8 +305,8 @@ class Worker(Emitter):
 
 @define(eq=False)
 class Service(Emitter):
-    """The master's channels: which workers want or have one, and what has happened since they were
-    last assigned."""
+    """The master's channels: which workers want or have one, and what has happened since the
+    channels were last assigned."""
 
     channels: int
     order: str
@@ -318,8 +324,8 @@ class Service(Emitter):
     """Start of the next slot, at which an order that looks again in every slot does so."""
 
     def remove(self, worker: Worker) -> None:
-        """Remove a worker that no longer wants a channel, and have the channels assigned anew if it
-        did."""
+        """Note that a worker no longer wants a channel; if it wanted one, the channels are assigned
+        anew."""
         if self.waiting.pop(worker, None) is not None:
             self.stale = True
 
@@ -330,6 +336,6 @@ class Service(Emitter):
 
     @property
     def derived(self) -> bool:
-        """Whether the state alone determines which workers get a channel. It does not with a user's
-        own order or a timetable: then any waiting worker may."""
+        """Whether the master's order of service determines from the state which workers get a
+        channel. It does not with a user's own order or a timetable: then any waiting worker may."""
         return self.order in ("started-first", LONGEST_FIRST)

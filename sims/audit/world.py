@@ -127,7 +127,8 @@ class World(Turns):
         return self.head.decider is DeciderKind.COPIES
 
     def read(self, record: Record) -> None:
-        """Check the next line. Raises Broken where it breaks a law."""
+        """Check the next line of the log, and bring the state up to date. Raises Broken where the
+        line breaks a law."""
         seq, t, event, cause = record.seq, record.t, record.event, record.cause
         self.line = record
         if self.seq < 0:
@@ -146,8 +147,9 @@ class World(Turns):
         self.meet(event, cause, seq)
 
     def emitter_of(self, event: Any) -> Emitter | None:
-        """Return the emitter that would log this event: the job that it is about, or the worker
-        whose message it is; None if it is an input or a decision."""
+        """Return the emitter (an object with the lines that it has to log) of this event: the job
+        that it is about, or the worker whose message it is; None if it is an input or a
+        decision."""
         kind = event.__class__
         if kind in TRANSFERS:
             return self.workers.get(event.worker)
@@ -174,12 +176,13 @@ class World(Turns):
         return self.jobs[job].copies if job in self.jobs else []
 
     def copy_of(self, event: Any) -> Copy | None:
-        """Return the copy whose last run the line is about."""
+        """Return the copy, of those that hold workers, whose last run the line is about; None if
+        there is none."""
         run = getattr(event, "run", None)
         return next((it for it in self.copies(event.job) if it.last == run), None)
 
     def run_of(self, event: Any) -> Run | None:
-        """Return the run under way that the line is about."""
+        """Return the run under way of the copy that the line is about; None if there is none."""
         copy = self.copy_of(event)
         return copy.run if copy is not None else None
 
@@ -193,9 +196,10 @@ class World(Turns):
         seq: int,
         held: Copy | None = None,
     ) -> None:
-        """Tell the decider, and the repairs, that a worker's state is known now, by event `seq`.
+        """Tell the decider, and the repairs, that the state of worker number `worker` is known now,
+        by event `seq`.
 
-        `copy` holds the worker; `held` did so until now.
+        `copy` holds the worker (None: no copy does); `held` did so until now.
         """
         self.decider.state_changed(worker, state, copy, seq)
         if state is DOWN and self.repairs is not None:
@@ -212,7 +216,7 @@ class World(Turns):
         return worker
 
     def holder(self, number: int) -> Copy | None:
-        """Return the copy that holds the worker, or None."""
+        """Return the copy that holds the worker of this number as a member or standby, or None."""
         if self.holders is None:
             # Built only now: many logs have no event of a worker, and never need this index.
             copies = [copy for job in self.jobs.values() for copy in job.copies]
@@ -220,14 +224,16 @@ class World(Turns):
         return self.holders.get(number)
 
     def take(self, copy: Copy, spans: Spans) -> None:
-        """Have the copy hold these workers. Raises Broken unless all of them are free."""
+        """Have the copy hold these workers, which are free no longer. Raises Broken unless all of
+        them are free."""
         for pool, own in self._pools(spans):
             allowed(pool.take(own), "{} gets {}: not all are free", copy.job.name, copy.text)
         if self.holders is not None:
             self.holders.update(dict.fromkeys(numbers(spans), copy))
 
     def give(self, copy: Copy, spans: Spans) -> None:
-        """Release these workers of the copy; those that are UP are free from now on."""
+        """Release these workers of the copy; those that are UP are free from now on, the others
+        once they are UP again."""
         if self.holders is not None:
             members = numbers(spans)
             for number in members:
@@ -238,8 +244,8 @@ class World(Turns):
             pool.give(own)
 
     def _pools(self, spans: Spans) -> Iterator[tuple[Free, Spans]]:
-        """Yield the pool of spares and that of all other free workers, each with those of `spans`
-        that belong to it."""
+        """Yield the set of free spares and that of all other free workers, each with those of
+        `spans` that belong to it. Without spares in `spans`, the second alone."""
         if spans and spans[-1] > self.able:
             members = numbers(spans)
             yield self.spare, joined(n for n in members if n >= self.able)
@@ -247,21 +253,22 @@ class World(Turns):
         yield self.free, spans
 
     def pool(self, number: int) -> Free:
-        """Return the set of free workers to which this worker belongs; spares have a set of their
-        own, as no job starts on them (P10)."""
+        """Return the set of free workers to which worker `number` belongs when it is free; spares
+        have a set of their own, as no job starts on them (P10)."""
         return self.free if number < self.able else self.spare
 
     def is_up(self, number: int) -> bool:
-        """Return whether the worker is UP."""
+        """Return whether the worker of this number is UP; one to which nothing has happened is."""
         worker = self.workers.get(number)
         return worker is None or worker.state is UP
 
     def speed(self, copy: Copy) -> float:
-        """Return the speed of a copy, which is that of its slowest member (R1)."""
+        """Return the speed of a copy, which is that of the slowest member on which it computes
+        (R1)."""
         return 1 if copy.speeds is None else min(copy.speeds[n] for n in copy.working)
 
     def pace(self, copy: Copy) -> None:
-        """Give the copy the present speeds of its members, if speeds vary."""
+        """Give the copy the present speeds of its members, if a speed has changed in this log."""
         if self.speeds_vary:
             workers = self.workers
             copy.speeds = {n: workers[n].speed if n in workers else 1 for n in copy.members}

@@ -149,8 +149,9 @@ class MeasuresSection(Section):
     filling, time units; default: one block."""
 
     def blocks(self, unit: Unit) -> Blocks | None:
-        """Return the blocks of time over which confidence intervals are computed; None if the
-        length of a block is unknown."""
+        """Return the blocks of time over which confidence intervals are computed, of the length
+        `block` and from `warm_up` on. Without a `block` the length is a week where the `unit` is s;
+        where it is a slot there are no blocks, and the result is None."""
         from sims.blocks import WEEK, Blocks
 
         length = WEEK if self.block is None and unit is Unit.S else self.block
@@ -159,9 +160,11 @@ class MeasuresSection(Section):
         return Blocks(length, length if self.warm_up is None else self.warm_up)
 
     def hours(self, unit: Unit, needed: object) -> float | None:
-        """Return the number of time units in an hour.
+        """Return the number of time units in an hour: `hour`, or 3600 where the `unit` is s; None
+        where it is not known.
 
-        Raises InputError where the number is needed and not known.
+        Raises InputError if it is not known and `needed` is true, as where prices or powers are
+        set.
         """
         hour = HOUR if self.hour is None and unit is Unit.S else self.hour
         if hour is None and needed:
@@ -170,9 +173,10 @@ class MeasuresSection(Section):
         return hour
 
     def tell(self, system: System, unit: Unit) -> None:
-        """Describe the measures in the log of `system`.
+        """Describe the measures in the log of `system`, as an event MeasuresDescribed; `unit` is
+        the scenario's unit of time.
 
-        Raises InputError where an hour's length is needed and not known.
+        Raises InputError where prices or watts are set and the length of an hour is not known.
         """
         hour = self.hours(unit, self.prices or self.watts)
         rates = (tuple(it.model_dump().values()) if it else () for it in (self.prices, self.watts))
@@ -253,7 +257,8 @@ class Scenario(Section):
 
     @property
     def folder(self) -> Path:
-        """Folder in which the files and the code that the scenario names are looked for."""
+        """Folder in which files and code are looked for that the scenario names by a relative
+        path."""
         return self._folder
 
     def within(self, folder: Path) -> Self:
@@ -272,13 +277,15 @@ class Scenario(Section):
 
     @property
     def protections(self) -> dict[str, ProtectionSection]:
-        """Maps the dotted places of the file's protection and those of its jobs to each."""
+        """Maps dotted keys to the protections of the file: `protection` to the file's own, and
+        `job.jobs.K.protection` to that of listed job K, for each job that has one."""
         own = {f"job.jobs.{k}.protection": it.protection for k, it in enumerate(self.job.jobs)}
         return {"protection": self.protection} | {key: it for key, it in own.items() if it}
 
     @cached_property
     def full_platform(self) -> Platform:
-        """All workers of the scenario."""
+        """All workers of the scenario by number, with what their owners do to them, nodes, racks
+        and windows of maintenance."""
         return Platform.of(
             self.platform or PlatformSection(),
             *(self.workers, self.random_workers, self.reclaims),
@@ -287,27 +294,31 @@ class Scenario(Section):
 
     @cached_property
     def mtbf(self) -> float:
-        """Mean time between the faults of one unit (a worker, node or rack), by all laws together,
-        averaged over all units; inf if there are no faults, or their rate is not known."""
+        """Mean time between the faults of one unit that fails as one (a worker, node or rack), by
+        all laws of faults together, averaged over all units; inf if there are no faults, or their
+        rate is not known."""
         count = self.full_platform.count
         return together(law.mean_of(count(law.of)) for law in self.faults.laws)
 
     @property
     def mean_downtime(self) -> float:
-        """Mean time for which a fault keeps a worker DOWN, time units."""
+        """Mean time for which a fault keeps a worker DOWN, time units: the downtime of the law of
+        faults, or, with a `[repair]`, the mean length of a repair."""
         return self.faults.mean_downtime if self.repair is None else self.repair.mean
 
     @cached_property
     def bare(self) -> bool:
-        """Whether workers receive no messages from a master, and nothing happens to them but faults
-        that are detected at once."""
+        """Whether nothing can happen to runs but faults that are known at once: there is no master
+        from which workers receive messages, no repair, no owner who takes workers away, no speed
+        other than 1, and no fault hangs a worker or is detected late."""
         detected = not any(law.detection or law.hangs for law in self.faults.laws)
         plain = self.full_platform.plain and self.repair is None
         return detected and plain and self.master is None
 
     @cached_property
     def decider(self) -> DeciderKind:
-        """Kind of decider.
+        """Kind of decider: which kind of decisions the policy makes (of a queue, enrolment, a pack,
+        copies or deadlines).
 
         `policy.decider` says it if it is set. Otherwise it is the kind that knows the policy's
         name. The jobs decide where the scenario names no policy, or a user's own, and where several
@@ -320,17 +331,19 @@ class Scenario(Section):
 
     @property
     def policy_name(self) -> str:
-        """Name of the policy as the log has it."""
+        """Name of the policy as the log has it: that of `[policy]`, or the default of the kind of
+        decider."""
         return self.policy.name or DECIDERS[self.decider].default
 
     @property
     def named_policy(self) -> PolicySection:
-        """`[policy]` with the policy's name, also where it is the default."""
+        """`[policy]` with its name set, to the default of the kind of decider where the file gives
+        none."""
         return self.policy.model_copy(update={"name": self.policy_name})
 
     @property
     def kinds(self) -> tuple[JobKind, ...]:
-        """Kinds of jobs that the scenario has."""
+        """Kinds of jobs that the scenario has, each once, in the order of JobKind."""
         job = self.job
         own: set[str] = {each.kind for each in job.jobs}
         if any(source for key, source in job.sources.items() if key != "jobs"):
@@ -339,12 +352,14 @@ class Scenario(Section):
 
     @property
     def times(self) -> Unit:
-        """Unit of every time in the scenario."""
+        """Unit of every time in the scenario: `unit`, or by default slots where an enrolment policy
+        decides, else seconds."""
         default = Unit.SLOT if DECIDERS[self.decider].slotted else Unit.S
         return self.unit or default
 
     @property
     def cap(self) -> float:
-        """Time at which the run ends, whatever is unfinished."""
+        """Time at which the run ends even if jobs are unfinished, time units: `job.cap`, or by
+        default 1,000,000 where an enrolment policy decides, else inf."""
         default = CAP if DECIDERS[self.decider].slotted else float("inf")
         return default if self.job.cap is None else self.job.cap

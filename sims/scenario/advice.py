@@ -81,8 +81,12 @@ def warnings_of(scenario: Scenario) -> Advice:
 
 
 def _one_sided_costs(place: str, section: ProtectionSection, scenario: Scenario) -> Advice:
-    """Yield each cost that a run pays if it continues from saved work, and does not pay if it
-    starts from scratch: comparisons of the two would be unfair."""
+    """Yield (key, explanation) for each cost that a run pays if it continues from saved work, and
+    does not pay if it starts from scratch: comparisons of the two would be unfair.
+
+    `place` is the dotted key of the protection `section`. Nothing is yielded where no run can end
+    early, or where all of the protection's jobs have a start-up, which every run pays.
+    """
     kind, master, cloned = section.kind, scenario.master, section.copies > 1 and section.cloning
     free = "a run that starts from scratch pays nothing: saving less may look better than it is"
     free += " (job.startup is a cost of every run)"
@@ -105,8 +109,8 @@ def _one_sided_costs(place: str, section: ProtectionSection, scenario: Scenario)
 
 
 def _starts_free(place: str, scenario: Scenario) -> bool:
-    """Return whether some job to which the protection at this dotted place applies starts up in no
-    time."""
+    """Return whether the protection at this dotted place (`protection` or `job.jobs.K.protection`)
+    applies to a job that starts up in no time."""
     section = scenario.job
     jobs = [
         job
@@ -126,8 +130,8 @@ BY_IMAGE = "with a [master] an image takes master.image"
 
 
 def _idle_protection(section: ProtectionSection, scenario: Scenario) -> dict[str, str]:
-    """Map keys of [protection] to the reason why they have no effect; of several reasons, the first
-    in the list of rules counts."""
+    """Map each key of this protection that has no effect in the scenario, whether it is set or not,
+    to the reason; of several reasons, the first in the list of rules counts."""
     kind, alone, linked = section.kind, section.copies == 1, scenario.master is not None
     none, images = kind is ProtectionKind.NONE, kind is ProtectionKind.IMAGES
     unsaved, pack = not _takes_checkpoints(section, scenario), scenario.decider is DeciderKind.PACK
@@ -209,26 +213,30 @@ def _idle_jobs(scenario: Scenario) -> Advice:
 
 
 def _laws(scenario: Scenario) -> Iterator[tuple[str, AnyFault]]:
-    """Yield the laws of faults, each with its dotted place."""
+    """Yield (dotted key, law) for each law of faults: `faults` for a single one, `faults.laws.K`
+    for the K-th of several."""
     for k, law in enumerate(scenario.faults.laws):
         yield "faults" if law is scenario.faults else f"faults.laws.{k}", law
 
 
 def _ends_before_detection(law: AnyFault) -> bool:
     """Return whether the law's downtime is over before its faults are detected, so that the
-    worker's return reveals them first."""
+    worker's return reveals them first. It is false for hangs, and for laws from logs, whose
+    failures have lengths of their own."""
     lasting = isinstance(law, ExponentialFaults | Weibull | ListedFaults)
     return lasting and not law.hangs and law.detection > law.downtime
 
 
 def _takes_checkpoints(section: ProtectionSection, scenario: Scenario) -> bool:
-    """Return whether jobs under this protection take checkpoints at all."""
+    """Return whether jobs under this protection take checkpoints: after each period, or at the
+    notice of an owner who gives one."""
     kept, asked = section.kind is not ProtectionKind.NONE, section.on_notice is OnNotice.SAVE
     return section.periodic or (kept and asked and _gives_notice(scenario))
 
 
 def _images_sent(scenario: Scenario) -> bool:
-    """Return whether a checkpoint image may be sent over the master's link."""
+    """Return whether checkpoint images can be sent over the master's link: copies are scheduled, or
+    some protection keeps images or clones copies."""
     return scenario.decider is DeciderKind.COPIES or any(
         it.kind is ProtectionKind.IMAGES or it.images_every or (it.copies > 1 and it.cloning)
         for it in scenario.protections.values()
@@ -236,22 +244,23 @@ def _images_sent(scenario: Scenario) -> bool:
 
 
 def _gives_notice(scenario: Scenario) -> bool:
-    """Return whether an owner gives notice before a worker goes DOWN."""
+    """Return whether some worker has an owner who gives notice before taking it DOWN."""
     owners = (it.availability for it in scenario.full_platform.sections)
     return any(it.notice and not isinstance(it, AlwaysUp) for it in owners)
 
 
 def _only_faults(scenario: Scenario) -> bool:
-    """Return whether no owner takes workers away, so that only faults do."""
+    """Return whether no owner takes workers away, so that only faults can."""
     return not scenario.full_platform.owned
 
 
 def _can_go_down(scenario: Scenario) -> bool:
-    """Return whether workers may go DOWN."""
+    """Return whether any worker can go DOWN: there are faults, or owners."""
     return bool(scenario.faults.laws) or scenario.full_platform.owned
 
 
 def _can_end_early(scenario: Scenario) -> bool:
-    """Return whether a run may end early."""
+    """Return whether a run can end before its work is done: a worker can go DOWN, silent errors can
+    strike, or the policy preempts runs."""
     errors = bool(scenario.errors.given) or any(it.failures for it in scenario.job.jobs)
     return _can_go_down(scenario) or errors or scenario.policy.preemption

@@ -41,37 +41,42 @@ class After(enum.Enum):
 
 
 class Owned(Section):
-    """An availability with an owner, who may give notice before taking the worker DOWN."""
+    """An availability of a worker with an owner, who may give notice before taking the worker
+    DOWN."""
 
     notice: Time = 0
     """Time between the owner's notice and the moment the worker goes DOWN, time units; default: no
     notice."""
 
     def notices(self, rng: Generator) -> Iterator[tuple[float, float | None]]:
-        """Yield (time of notice, time at which the worker goes DOWN) for each time at which the
-        owner takes the worker DOWN.
+        """Yield, for each change of state by the owner in time order, (time at which it is
+        announced, time at which the worker goes DOWN).
 
-        Each other change of state yields a pair with None, which is no notice.
+        The second time is None for a change to another state, which announces nothing. `rng` draws
+        the changes, and the announcement comes `notice` before the change, at 0 at the earliest.
         """
         yield from self.noticed(self.changes(rng))
 
     def noticed(self, changes: Iterator[Change]) -> Iterator[tuple[float, float | None]]:
         """Yield (time of notice, time at which the worker goes DOWN) for each of these changes of
-        state.
+        state, given as (time, state) in time order. The notice comes `notice` before the change, at
+        0 at the earliest.
 
         The second time is None for a change that is not to DOWN, which cancels an earlier notice.
+        An iterator of changes that raises InputError, as a trace does at its end, ends the notices.
         """
         with suppress(InputError):  # a trace that has ended: its `changes` raises the error in time
             for time, state in changes:
                 yield max(0, time - self.notice), time if state is WorkerState.DOWN else None
 
     def priced(self, worker: int) -> WorkerPriced | None:
-        """Return the prices of the worker while it is UP, as the availability gives them; None: it
-        gives none."""
+        """Return the prices of worker number `worker` while it is UP, as the event that describes
+        them in the log; None where the availability has no prices."""
         return None
 
     def changes(self, rng: Generator) -> Iterator[Change]:
-        """Yield each change of the worker's state as (time, state), from time 0 on."""
+        """Yield (time, state from then on) for the first state, at time 0, and each change of the
+        worker's state in time order; `rng` draws what is random."""
         raise AssertionError("an availability knows its changes")
 
 
@@ -85,7 +90,8 @@ class AlwaysUp(Owned):
         return iter(((0, WorkerState.UP),))
 
     def chain(self) -> MarkovChain:
-        """Return the chain that policies assume by default: always UP."""
+        """Return the Markov chain that policies assume by default for this worker: it stays UP for
+        certain."""
         return MarkovChain(((1.0, 0.0, 0.0),) * 3)
 
 
@@ -103,40 +109,45 @@ class Markov(Owned):
         MarkovChain(self.rows)
 
     def changes(self, rng: Generator) -> Iterator[Change]:
-        """Yield each change of the worker's state as (slot, state), from slot 0 on, drawn from the
-        chain."""
+        """Yield (slot, state from then on) for each change of the worker's state, from slot 0 on
+        without end, drawn from the chain with `rng`."""
         return markov_changes(MarkovChain(self.rows), rng, self.first)
 
     def chain(self) -> MarkovChain:
-        """Return the chain that policies assume by default: the true one."""
+        """Return the Markov chain that policies assume by default for this worker: its true one."""
         return MarkovChain(self.rows)
 
 
 class Trace(Owned):
-    """An availability that a timeline of slots gives."""
+    """An availability that a timeline gives: a list of the worker's states by slot, perhaps with an
+    end."""
 
     after: After = After.UP
     """State after the end of the trace: `up`, `hold` or `repeat`, for files also `error`."""
 
     def timeline(self) -> Timeline:
-        """Return the states in slots of length 1."""
+        """Return the worker's states by slot, from the trace's first slot on."""
         raise AssertionError("a trace knows its timeline")
 
     def known(self) -> Timeline:
-        """Return the part of the timeline that was observed; if its end is not known, up to one
-        slot after the last change."""
+        """Return the part of the timeline that was observed: up to its end, or, if its end is not
+        known, up to one slot after the last change."""
         timeline = self.timeline()
         if timeline.end is not None:
             return timeline
         return timeline.clipped(timeline.changes[-1][0] + 1)
 
     def changes(self, rng: Generator) -> Iterator[Change]:
-        """Yield each change of the worker's state as (slot, state), from slot 0 on."""
+        """Yield (slot, state from then on) for each change of the worker's state, from slot 0 on.
+        Nothing is random: `rng` is not used."""
         return self.ending(self.timeline())
 
     def ending(self, timeline: Timeline) -> Iterator[Change]:
-        """Yield the changes of a timeline as (slot, state), and those that `after` says follow its
-        end."""
+        """Yield the changes of a timeline as (slot, state from then on), and after its end what
+        `after` says: UP from then on, the last state for ever, or the timeline again and again.
+
+        A timeline without an end, and `after = "error"`, add nothing.
+        """
         end = timeline.end
         if self.after is After.REPEAT and end is not None:
             timeline = timeline.repeated()
@@ -147,14 +158,15 @@ class Trace(Owned):
             yield int(end), WorkerState.UP
 
     def chain(self) -> MarkovChain:
-        """Return the chain that policies assume by default: the one that fits the trace best."""
+        """Return the Markov chain that policies assume by default for this worker: the one that
+        fits the observed part of the trace best."""
         from sims.readers.fits import fit_markov
 
         return fit_markov(self.known()).chain
 
     def failures(self) -> tuple[int, int]:
-        """Return (number of slots in which the worker is UP, number of times it goes DOWN) of the
-        trace."""
+        """Return (number of slots in which the worker is UP, number of times it goes DOWN) in the
+        observed part of the trace."""
         runs = self.known().runs()
         up = sum(slots for state, slots in runs if state is WorkerState.UP)
         return up, sum(state is WorkerState.DOWN for state, _ in runs[1:])
@@ -181,8 +193,11 @@ class Letters(Trace):
 
 
 def cut(changes: Iterator[Change], bounds: Sequence[float]) -> Iterator[Change]:
-    """Yield the changes, and at each time in `bounds` between two of them the current state once
-    more."""
+    """Yield the changes (time, state from then on), in time order, and at each time in `bounds` the
+    state that holds there once more, after any change at that time.
+
+    `changes` has at least one entry, and `bounds` ascend.
+    """
     _, state = first = next(changes)
     yield first
     following = next(changes, None)

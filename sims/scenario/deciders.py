@@ -96,7 +96,7 @@ DECIDERS: Mapping[DeciderKind, DeciderEntry] = MappingProxyType(
 
 
 def readers(key: str) -> tuple[DeciderKind, ...]:
-    """Return the kinds of deciders that read this key of `[policy]`: those whose entry lists it, or
-    all if none does."""
+    """Return the kinds of deciders that read this key of `[policy]`: those whose entry lists it in
+    `keys`, or all kinds if none does."""
     listing = tuple(kind for kind, entry in DECIDERS.items() if key in entry.keys)
     return listing or tuple(DECIDERS)

@@ -16,7 +16,8 @@ Expected = tuple[int, int, float | None, float, Age, float, tuple[float, ...]]
 
 
 def expected(scenario: Scenario) -> Iterator[Expected]:
-    """Yield, for each law of faults, the fields of the event FaultsExpected, in their order.
+    """Yield, for each law of faults but hangs, the fields of the event FaultsExpected, in their
+    order.
 
     Nothing is yielded unless a law states its age, fits a log or replays one, so that the logs of
     scenarios without ages do not change.
@@ -35,10 +36,10 @@ def expected(scenario: Scenario) -> Iterator[Expected]:
 
 
 def stated(scenario: Scenario) -> bool:
-    """Return whether expected numbers of faults go into the log: a law states its age, fits a log
-    or replays one.
+    """Return whether expected numbers of faults go into the log: some law states the workers' age
+    at the start, fits a log or replays one, and none counts computing time only.
 
-    Where computing time counts, what is expected depends on the run, and nothing is stated.
+    Where computing time counts, what is expected depends on the run.
     """
     if any(law.by_computing for law in scenario.faults.laws):
         return False
@@ -49,7 +50,8 @@ def stated(scenario: Scenario) -> bool:
 
 
 def _listed(scenario: Scenario, law: AnyFault) -> Iterator[float]:
-    """Yield the time of each listed fault, once for each worker that fails."""
+    """Yield the time of each fault that the law lists: once for each worker of the unit (worker,
+    node or rack) that fails, in the order of the list."""
     units = scenario.full_platform.units(law.of)
     for time, unit in law.listed:
         if units is None:
@@ -83,7 +85,7 @@ def fault_lines(scenario: Scenario, until: float, area: float) -> Iterator[str]:
     """Yield the lines that `check` prints about faults: how many of each law are expected until the
     time `until`, and warnings where that number, or a rate, misleads.
 
-    `area` is the computing time of all workers together until then.
+    `area` is the computing time of all workers together until then, in workers x time units.
     """
     platform, unit = scenario.full_platform, scenario.times.value
     for law in scenario.faults.laws:
@@ -104,7 +106,8 @@ def fault_lines(scenario: Scenario, until: float, area: float) -> Iterator[str]:
 
 
 def _fit_lines(law: AnyFault, unit: str) -> Iterator[str]:
-    """Yield lines that compare a law with the log to which it is fitted, or which it replays."""
+    """Yield lines that compare a law with the log of failures to which it is fitted, or which it
+    replays; nothing for any other law. `unit` is the name of the unit of time."""
     fit = law.fit
     if fit is not None:
         of = f"{fit.gaps:,} times between failures of {counted(fit.nodes, 'node')}"
@@ -122,9 +125,12 @@ def _fit_lines(law: AnyFault, unit: str) -> Iterator[str]:
 
 
 def _age_lines(law: AnyFault, units: int, until: float, within: str) -> Iterator[str]:
-    """Yield a warning line where the expected number of faults until `until` depends on the
-    workers' age at the start. `units` is the number of units that the law strikes, and `within`
-    names the time."""
+    """Yield a warning line where the law expects clearly different numbers of faults until `until`
+    from units that are new at the start and from units in the middle of their lives: only a Weibull
+    law can.
+
+    `units` is the number of units that the law strikes, and `within` names the time.
+    """
     if isinstance(law, Weibull):
         new, old = (units * law.expected(until, it) for it in (Age.NEW, Age.STATIONARY))
         if differ(new, old):

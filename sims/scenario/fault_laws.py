@@ -102,7 +102,8 @@ class FaultFields(Section):
     @model_validator(mode="before")
     @classmethod
     def _meant(cls, table: Any) -> Any:
-        """Refuse a key that has no meaning for this kind of faults, before the table is read.
+        """Refuse a key that has no meaning for this kind of faults, before the table is read;
+        return the table unchanged.
 
         Raises ValueError that holds an InputError, as pydantic's validators have to.
         """
@@ -118,7 +119,8 @@ class FaultFields(Section):
 
     @property
     def hangs(self) -> bool:
-        """Whether what strikes is a hang, which takes no worker DOWN."""
+        """Whether a unit that is struck hangs: its workers stay UP, and its runs stop advancing.
+        Otherwise its workers go DOWN."""
         return self.effect is Effect.HANG
 
     @property
@@ -128,62 +130,69 @@ class FaultFields(Section):
 
     @property
     def listed(self) -> Strikes:
-        """Faults that are listed one by one."""
+        """Faults that the file lists one by one, as pairs (time, number of the unit), in any
+        order."""
         strikes: Strikes = getattr(self, "strikes", ())
         return strikes
 
     @property
     def by_computing(self) -> bool:
-        """Whether only the time for which a unit computes counts between its faults."""
+        """Whether, between a unit's faults, only the time counts in which one of its workers
+        computes."""
         return getattr(self, "clock", Clock.CALENDAR) is Clock.COMPUTING
 
     @property
     def cured(self) -> bool:
-        """Whether a repair that has removed the cause of a fault takes its unit out of the law."""
+        """Whether a repair that has removed the cause of a fault takes its unit out of the law for
+        good: `curable`, or by default whether the law has a `share`."""
         share = getattr(self, "share", None)
         return self.curable if self.curable is not None else share is not None
 
     @property
     def fit(self) -> FittedLaw | None:
-        """The fit of the law to a log of failures; None: the law was not fitted."""
+        """The fit of the law to a log of failures; None where the law was not fitted to one."""
         return self._fit
 
     @property
     def starts(self) -> Age:
-        """Age that the units have at the start: new, or in the middle of their lives."""
+        """Age that the units have at the start: `age`, or new where the law says none. New units
+        have just failed; others are in the middle of their lives."""
         return getattr(self, "age", None) or Age.NEW
 
     @property
     def down(self) -> float:
-        """Probability that a worker, or node, is DOWN at the start."""
+        """Probability that a unit that the law strikes is DOWN at the start: 0 but for replayed
+        logs."""
         return 0.0
 
     @property
     def mean_downtime(self) -> float:
-        """Mean time that a fault keeps a worker DOWN."""
+        """Mean time for which a fault keeps a worker DOWN, time units; 0 for hangs."""
         return 0.0 if self.hangs else self.downtime
 
     def units_of(self, total: int, rng: Callable[[], Generator]) -> tuple[int, ...] | None:
-        """Return the numbers of those of `total` units that the law strikes; None if it strikes
-        all.
+        """Return the numbers, ascending, of those of `total` units (workers, nodes or racks, as
+        `of` says) that the law strikes; None if it strikes all.
 
-        `rng` makes the random stream from which units are drawn.
+        `rng` makes the random stream from which units are drawn; it is not called where none are.
         """
         return None
 
     def part(self, total: int) -> float:
-        """Return the fraction of `total` units that the law strikes."""
+        """Return the fraction of `total` units that the law strikes, from above 0 to 1."""
         return 1
 
     def struck(self, total: int) -> int:
-        """Return how many of `total` units the law strikes: of two equally near numbers the
-        larger."""
+        """Return how many of `total` units the law strikes: its fraction of them, rounded to the
+        nearest whole number, halves up."""
         return math.floor(self.part(total) * total + 0.5)
 
     def expected(self, time: float, starts: Age | None = None) -> float:
-        """Return the expected number of drawn faults of one unit (a worker, or node) up to `time`.
+        """Return the expected number of drawn faults, not of listed ones, of one unit that the law
+        strikes, in [0, time].
 
-        `starts` is the unit's age at the start; default: the law's.
+        `starts` is the unit's age at the start; None stands for the law's own. A unit that is DOWN
+        at the start counts as one fault.
         """
         law = cast(Any, self)
         if isinstance(law, Weibull) and (starts or self.starts) is Age.NEW:
@@ -191,16 +200,17 @@ class FaultFields(Section):
         return self.down + time / float(law.mtbf)
 
     def mean_of(self, total: int) -> float:
-        """Return the mean time between the faults of a unit, averaged over all of `total` units."""
+        """Return the mean time between the drawn faults of a unit, averaged over all of `total`
+        units, of which the law may strike a part: the law's mean over that fraction."""
         law, part = cast(Any, self), self.part(total)
         return float(law.mtbf) / part if part < 1 else cast(float, law.mtbf)
 
     def mtbf_over(self, since: float, until: float) -> float:
-        """Return the mean time between the faults of one worker, or node, from `since` to `until`;
-        Young's and Daly's periods use it.
+        """Return the mean time between the faults of one unit that the law strikes, from `since` to
+        `until`; Young's and Daly's periods use it.
 
-        It differs from the law's mean only where workers are new at the start and the law is a
-        Weibull law.
+        It differs from the law's mean only where units are new at the start, the law is a Weibull
+        law of another shape than 1, and the span is finite and not empty.
         """
         law = cast(Any, self)
         ageing = isinstance(law, Weibull) and law.shape != 1 and self.starts is Age.NEW
@@ -209,24 +219,25 @@ class FaultFields(Section):
         return (until - since) / (self.expected(until) - self.expected(since))
 
     def fitted(self, folder: Path) -> FaultFields:
-        """Return the law that takes this section's place: itself, or the law that fits its log in
-        `folder`.
+        """Return the law to be used in place of this section: itself, or, where it names a log of
+        failures, the law fitted to the log or holding it. The log is looked for in `folder`.
 
         Raises InputError where a log cannot be read.
         """
         return self
 
     def faults(self, rng: Generator, workers: int) -> Faults:
-        """Yield (time, worker) of each fault in order of time; at equal times, drawn faults come
-        first.
+        """Yield (time, number of the unit) of each fault, drawn with `rng` or listed, in order of
+        time; at equal times drawn faults come first. There are `workers` units, numbered from 0.
 
-        Raises InputError where a listed fault is of a worker that does not exist.
+        Raises InputError where a listed fault is of a unit that does not exist.
         """
         return self.faults_of(None, rng, workers)
 
     def faults_of(self, units: Sequence[int] | None, rng: Generator, workers: int) -> Faults:
-        """Yield (time, unit) of each fault in order of time, as `faults` does, where only `units`
-        have drawn faults (None: all of them). There are `workers` units in all.
+        """Yield (time, number of the unit) of each fault in order of time, as `faults` does, where
+        only `units` have drawn faults (None: all of them). There are `workers` units in all,
+        numbered from 0.
 
         Raises InputError where a listed fault is of a unit that does not exist.
         """
@@ -243,7 +254,8 @@ class FaultFields(Section):
         return _merged(drawn, sorted(self.listed))
 
     def _drawn(self, rng: Generator, workers: int) -> Faults:
-        """Yield (time, unit) of each fault that is drawn, not listed, among `workers` units."""
+        """Yield (time, number from 0 to `workers` - 1 of the unit) of each fault that is drawn, not
+        listed, in order of time."""
         return iter(())
 
 
@@ -283,8 +295,8 @@ Gap = Annotated[float, Accepts("a finite time above 0", {"gt": 0, **FINITE})]
 
 
 class OfSome(FaultFields):
-    """The keys of a law that may be of some of the units only, such as lemons: nodes that fail more
-    often than others."""
+    """The keys of a law of faults that can be of some of the units only, such as lemons: nodes that
+    fail more often than others."""
 
     share: Share | None = None
     """Part of the units that the law strikes, rounded to whole units and drawn at the start;
@@ -315,8 +327,8 @@ class OfSome(FaultFields):
             last = end
 
     def units_of(self, total: int, rng: Callable[[], Generator]) -> tuple[int, ...] | None:
-        """Return the numbers of those of `total` units that the law strikes; None if it strikes
-        all.
+        """Return the numbers, ascending, of those of `total` units that the law strikes: the listed
+        `units`, or a drawn `share`; None if it strikes all.
 
         A share is drawn without replacement, from the stream that `rng` makes. Raises InputError
         where `units` names one that does not exist.
@@ -332,7 +344,8 @@ class OfSome(FaultFields):
         return tuple(sorted(drawn.tolist()))
 
     def part(self, total: int) -> float:
-        """Return the fraction of `total` units that the law strikes."""
+        """Return the fraction of `total` units that the law strikes: that of the listed `units`, or
+        the `share`, or 1."""
         if self.units is not None:
             return sum(last - first + 1 for first, last in intervals_in(self.units)) / total
         return 1 if self.share is None else self.share
@@ -346,11 +359,12 @@ def _gaps(faults: Faults) -> Iterator[float]:
 
 
 def gap_of(law: Any, stream: Callable[[int], Generator]) -> Callable[[int], float]:
-    """Return a function that draws the time from a unit's fault, or from the start, to its next
-    fault.
+    """Return a function from a unit's number to the next time between two faults of that unit, the
+    first of them counted from the start, as computing time.
 
-    Its argument is the unit's number; each unit has a random stream of its own, which `stream`
-    makes. Listed times come before drawn ones.
+    Each call goes one fault further. The gaps that `law` lists for the unit come before drawn ones;
+    the draws of each unit come from a random stream of its own, which `stream` makes from its
+    number.
     """
     listed = {unit: iter(gaps) for unit, gaps in enumerate(law.gaps)}
     drawn = dict[int, Iterator[float]]()

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 
 def unread(how: str) -> InputError:
-    """Return the error that says that a law's log has not been read; `how` is the law's kind."""
+    """Return the error that says that the log of a law of faults has not been read; `how` is the
+    law's kind, `fitted` or `replayed`."""
     problem = f"is {how} where a scenario file is read, or a table"
     return unfit("faults.kind", problem, "holdfast.run of a file, or a table")
 
@@ -48,7 +49,11 @@ class FittedFaults(OfSome):
     mtbf: ClassVar[float] = math.inf
 
     def fitted(self, folder: Path) -> FaultFields:
-        """Return the fitted law. Read its log from `folder`."""
+        """Return the Weibull law (shape 1 where an exponential one is asked for) that fits the log
+        in `folder` best, with the other keys of this section.
+
+        Raises InputError where the log cannot be read.
+        """
         from sims.readers.failures import fit_failures
 
         found = fit_failures(folder / self.file, self.law, self.platform, self.component)
@@ -59,7 +64,8 @@ class FittedFaults(OfSome):
         return law
 
     def faults(self, rng: Generator, workers: int) -> Faults:
-        """Raise InputError, because the law is not fitted yet."""
+        """Raise InputError: this section only names a log, and `fitted` returns the law that has
+        faults."""
         raise unread("fitted")
 
 
@@ -97,7 +103,7 @@ class ReplayedFaults(FaultFields):
 
     @property
     def log(self) -> FailureLog:
-        """Return the log of failures.
+        """The log of failures that is replayed.
 
         Raises InputError where the log has not been read.
         """
@@ -107,7 +113,8 @@ class ReplayedFaults(FaultFields):
 
     @property
     def mtbf(self) -> float:
-        """Mean time between failures of a node in a window that is drawn from the log."""
+        """Mean time between the failures of one node in a window that is drawn from the log, time
+        units."""
         return self.log.replayed_mtbf
 
     @property
@@ -118,17 +125,21 @@ class ReplayedFaults(FaultFields):
 
     @property
     def down(self) -> float:
-        """Probability that a node is DOWN at the start: the fraction of the log for which nodes are
-        DOWN."""
+        """Probability that a node is DOWN at the start: the fraction of the log's node-time in
+        which nodes are DOWN."""
         return self.log.down
 
     @property
     def mean_downtime(self) -> float:
-        """Mean length of the log's failures."""
+        """Mean length of the log's failures, time units."""
         return self.log.mean_length
 
     def fitted(self, folder: Path) -> FaultFields:
-        """Return a copy of this law that has read its log, which is looked for in `folder`."""
+        """Return a copy of this law that has read its log, which is looked for in `folder`.
+
+        Raises InputError where the log cannot be read, `start` is after its end, or `nodes` names a
+        node that it does not have.
+        """
         from sims.readers.failures import read_failures
 
         found = self.model_copy()
@@ -145,10 +156,13 @@ class ReplayedFaults(FaultFields):
     def drawn(
         self, stream: Callable[[str], Generator], law: int, units: int
     ) -> tuple[float, list[NodeId]]:
-        """Return where the window begins in the log, and the node whose record each unit gets.
+        """Return (time in the log, after its first failure, at which the replay begins; the node of
+        the log whose failures each of `units` units has).
 
-        Each draw has a random stream of its own, `window/LAW` or `fault/LAW/UNIT`, so that another
-        number of units leaves the first units' nodes as they were.
+        `nodes` of the section are taken first, in order, and the other nodes are drawn. Each draw
+        has a random stream of its own from `stream`, called `window/LAW` or `fault/LAW/UNIT` for
+        law number `law`, so that another number of units leaves the first units' nodes as they
+        were.
         """
         log, nodes = self.log, list(self.log.nodes)
         begin = self.start
@@ -160,10 +174,11 @@ class ReplayedFaults(FaultFields):
         return begin, [*listed, *(nodes[it] for it in draws)]
 
     def replay(self, begin: float, nodes: Sequence[NodeId]) -> Outages:
-        """Return (time, worker, length of DOWN) of each failure, in order of time."""
+        """Return (time, unit, length of DOWN) of each failure, in order of time: unit k has the
+        failures of nodes[k], and time 0 is the time `begin` of the log, which begins again after
+        its end."""
         return replayed_outages([self.log.nodes[it] for it in nodes], self.log.length, begin)
 
     def faults(self, rng: Generator, workers: int) -> Faults:
-        """Raise InputError, because replayed failures have lengths, which a law's faults have
-        not."""
+        """Raise InputError: replayed failures have lengths, so that `replay` gives them."""
         raise unread("replayed")

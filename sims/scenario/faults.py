@@ -54,7 +54,7 @@ AnyFault = ExponentialFaults | Weibull | ListedFaults | FittedFaults | ReplayedF
 
 def together(mtbfs: Iterable[float]) -> float:
     """Return the mean time between faults of any kind, from the mean times between those of each
-    kind; inf if there are none."""
+    kind: the inverse of the summed rates; inf if there are none."""
     each = tuple(mtbfs)
     rate = sum(1 / mtbf for mtbf in each)
     return each[0] if len(each) == 1 else 1 / rate if rate else math.inf
@@ -75,7 +75,8 @@ class SeveralFaults(Section):
         return max((law.mean_downtime for law in self.laws), default=0)
 
     def fitted(self, folder: Path) -> SeveralFaults:
-        """Return the section with every law that needs a log fitted to it."""
+        """Return the section with each law fitted to the log that it names, if it names one; logs
+        are looked for in `folder`."""
         laws = tuple(law.fitted(folder) for law in self.laws)
         return self.model_copy(update={"laws": laws})
 
@@ -92,7 +93,8 @@ class OwnFaults(FaultFields):
         return float(self.given.mtbf)
 
     def faults(self, rng: Generator, workers: int) -> Faults:
-        """Yield (time, worker) of each fault, in order of time."""
+        """Yield (time, worker) of each fault that the program's object gives, in order of time;
+        `workers` is the number of workers."""
         found: Faults = self.given.faults(rng, workers)
         return found
 
@@ -110,7 +112,8 @@ class FaultLaw(Protocol):
         computed; `inf` where it is not known."""
 
     def faults(self, rng: Generator, workers: int) -> Faults:
-        """Yield (time, worker) of each fault, in order of time."""
+        """Yield (time, worker) of each fault, in order of time; it may be endless. Workers are
+        numbered from 0 to `workers` - 1, and `rng` is the only source of randomness."""
 
 
 class NamedFaults(OwnCode, FaultFields):
@@ -126,9 +129,11 @@ class NamedFaults(OwnCode, FaultFields):
     mtbf: ClassVar[float] = math.inf
 
     def loaded(self, folder: Path) -> OwnFaults:
-        """Return the law itself; a module of the user's is looked for in `folder`.
+        """Return the section with an object of the user's class as its law, whose faults are
+        checked as they are used; the class's module is looked for in `folder` first.
 
-        Raises InputError where it cannot be loaded, or has no valid `mtbf` or `downtime`.
+        Raises InputError where the class cannot be loaded, or its object has no valid `mtbf` or
+        `downtime`.
         """
         law: FaultLaw = own(self.name, self.parameters, folder, "faults.name", FaultLaw)
         with running("faults.name", self.name, "numbers `mtbf`, above 0, and `downtime`, from 0"):
@@ -144,8 +149,8 @@ class NamedFaults(OwnCode, FaultFields):
 
 @frozen
 class CheckedLaw:
-    """Checks a user's law of faults: an exception that it raises, or a value that is no fault,
-    becomes an InputError."""
+    """Checks a user's law of faults, of the given `name`, as it is used: an exception that it
+    raises, or a value that is no fault, becomes an InputError."""
 
     law: FaultLaw
     name: str
@@ -153,7 +158,7 @@ class CheckedLaw:
 
     @property
     def mtbf(self) -> float:
-        """Mean time between the faults of one worker."""
+        """Mean time between the faults of one worker, as the user's law says, time units."""
         return float(self.law.mtbf)
 
     def faults(self, rng: Generator, workers: int) -> Faults:
@@ -215,7 +220,8 @@ class ErrorSection(Section):
 
     @property
     def given(self) -> dict[str, float]:
-        """The key that is set, at most one, and its value."""
+        """Maps the key that is set, at most one of `average`, `rate` and `per_work`, to its value;
+        empty where there are no silent errors."""
         keys = ((key, getattr(self, key)) for key in ("average", "rate", "per_work"))
         return {key: value for key, value in keys if value is not None}
 
@@ -224,16 +230,16 @@ class ErrorSection(Section):
             raise InputError("", "", f"both {' and '.join(self.given)}", "one of them")
 
     def probabilities(self, works: Sequence[float]) -> list[float]:
-        """Return q_j, the probability that a run of job j fails, from the jobs' works; a rigid
-        job's work is its area."""
+        """Return q_j, the probability that a run of job j ends with a silent error, for each job,
+        from their `works`: the area of a rigid job, the time on one worker of another."""
         if self.average is not None:
             return failure_probabilities(works, self.average)
         with np.errstate(over="ignore"):  # with infinitely many errors, runs fail for certain
             return rate_probabilities(works, self.rate or self.per_work or 0.0)
 
     def per_unit(self, works: Sequence[float]) -> float:
-        """Return lambda, the errors per unit of work, where `average` or `per_work` gives them;
-        otherwise 0."""
+        """Return lambda, the silent errors per unit of a job's work, where `average` or `per_work`
+        gives it, the former at the mean of `works`; otherwise 0."""
         if self.average is not None:
             # From q-bar = 1 - e^(-lambda w) at the mean work w.
             return -float(np.log1p(-self.average)) / float(np.mean(works))

@@ -36,8 +36,8 @@ LINE = f"#:schema ./{FILE}"
 
 
 class _OfToml(GenerateJsonSchema):
-    """Generates draft 7 without null, which TOML does not have, and describes each member of an
-    enum with the member's docstring."""
+    """Generates JSON Schema, draft 7, without null, which TOML does not have, and describes each
+    member of an enum with the member's docstring."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
@@ -82,13 +82,15 @@ def schema() -> Json:
 
 
 def _finite(pairs: list[tuple[str, Any]]) -> Json:
-    """Return the pairs as a dictionary without infinite defaults, which JSON cannot express."""
+    """Return the (key, value) pairs of a JSON object as a dictionary, without the key `default`
+    where its value is infinite or holds something infinite, which JSON cannot express."""
     return {key: it for key, it in pairs if key != "default" or "Infinity" not in json.dumps(it)}
 
 
 @cache
 def _schema_of(kind: Any) -> Json:
-    """Return the schema of all values of a type, with their defaults."""
+    """Return the JSON Schema of all values of a type, with their defaults; its definitions are
+    under `definitions`."""
     reference = "#/definitions/{model}"
     found = TypeAdapter(kind).json_schema(ref_template=reference, schema_generator=_OfToml)
     definitions = found.pop("$defs", {})
@@ -158,7 +160,8 @@ class KeyTable:
         return self.place.count(".")
 
     def as_json(self) -> dict[str, object]:
-        """Return the table and its keys as plain data for JSON."""
+        """Return the table and its keys as plain data for JSON: its heading, kind, description and
+        keys."""
         keys = [attrs.asdict(key) | {"choices": dict(key.choices)} for key in self.keys]
         return {"table": self.heading(), "kind": self.kind, "about": self.about, "keys": keys}
 
@@ -200,8 +203,8 @@ def _no_table(about: str, known: tuple[str, ...]) -> InputError:
 
 
 def _steps(place: str, found: tuple[KeyTable, ...]) -> list[str]:
-    """Return the words that may follow `place` in a path: keys of the tables there, and kinds of
-    these tables."""
+    """Return the words that may follow `place` in a dotted path, each once: the keys of the tables
+    at `place`, and their kinds if there are several. `found` has the tables at and below it."""
     own = [it for it in found if it.place == place]
     kinds = (it.kind for it in own if it.kind and len(own) > 1)
     return list(dict.fromkeys((*(key.name for it in own for key in it.keys), *kinds)))
@@ -214,11 +217,11 @@ def _at_or_below(table: KeyTable, place: str) -> bool:
 def _narrowed(
     place: str, found: tuple[KeyTable, ...], step: str
 ) -> tuple[str, tuple[KeyTable, ...]]:
-    """Return (place, tables) to which one more step of a path leads from `place`, where the tables
-    at or below it are `found`.
+    """Return (place, tables) to which the further step `step` of a dotted path leads from `place`,
+    where the tables at or below it are `found`; no tables if there is no such step.
 
     These are the tables of an inner table, those of a kind, or the outermost ones that have a key
-    of that name.
+    of that name, with that key alone.
     """
     inner = f"{place}.{step}"
     if below := tuple(it for it in found if _at_or_below(it, inner)):
@@ -252,10 +255,10 @@ CALLED = {
 
 
 def axis_words(key: str, unit: str) -> str:
-    """Return the label of a picture's axis for a scenario's key or for the argument of a user's
-    function.
+    """Return the label of a picture's axis for `key`, a scenario's dotted key or the argument of a
+    user's function.
 
-    A time gets the `unit` of its values, if they have one.
+    If the key is a time, `unit`, the unit of its values, is appended; an empty one is not.
     """
     place, _, name = key.rpartition(".")
     words = name.replace("_", " ")
@@ -268,8 +271,8 @@ def axis_words(key: str, unit: str) -> str:
 
 
 def _resolved(node: Any, definitions: Json | None = None) -> Any:
-    """Return a JSON Schema with each reference replaced by what it refers to, with its name as the
-    title."""
+    """Return a JSON Schema with each reference replaced by the definition to which it refers, with
+    its name as the title; `definitions` maps names to these, by default those of `node` itself."""
     known = node["definitions"] if definitions is None else definitions
     if isinstance(node, list):
         return [_resolved(each, known) for each in node]
@@ -281,8 +284,12 @@ def _resolved(node: Any, definitions: Json | None = None) -> Any:
 def _table_and_inner(
     place: str, table: Json, repeated: bool, kind: str | None
 ) -> Iterator[KeyTable]:
-    """Yield the description of a table, given by its JSON Schema, and those of the tables within
-    it."""
+    """Yield the description of the table at the dotted path `place`, given by its JSON Schema
+    `table`, and then those of the tables within it.
+
+    `repeated` says whether it is one of a list of tables, `kind` the value of its key `kind`, None
+    if there is only one kind.
+    """
     properties = sorted(table["properties"].items(), key=lambda it: it[0] != TAG)
     required = table.get("required", ())
     keys = tuple(_key(key, it, key in required, kind) for key, it in properties)
@@ -296,15 +303,16 @@ def _table_and_inner(
 
 
 def _within(node: Json) -> Iterator[Json]:
-    """Yield the schema of a value and the schemas of its parts, without those of a table's keys."""
+    """Yield the JSON Schema of a value and, recursively, those of its parts (alternatives,
+    elements); the keys of a table are no parts."""
     yield node
     for each in _parts(node) if "properties" not in node else ():
         yield from _within(each)
 
 
 def _tables(node: Json) -> list[Json]:
-    """Return the schemas of all tables that a value of this schema can be, or can hold at any
-    depth."""
+    """Return the JSON Schemas of all tables that a value of the schema `node` can be, or can hold
+    as an element; tables within those are not among them."""
     return [it for it in _within(node) if "properties" in it]
 
 
@@ -324,7 +332,7 @@ def _key(name: str, node: Json, required: bool, kind: str | None) -> Key:
 
 
 def type_words(kind: Any) -> str:
-    """Return a type in words.
+    """Return the type of a key in words, as `holdfast keys` prints it, such as `list of times`.
 
     Raises TypeError for a type that no section has had so far.
     """
@@ -368,7 +376,8 @@ def _list(items: Json | list[Json]) -> str:
 
 
 def _parts(node: Json) -> Iterator[Json]:
-    """Yield the schemas of which a schema is made, without those of a table's keys."""
+    """Yield the schemas of which a JSON Schema is made directly: its alternatives, and those of its
+    elements or values. The keys of a table are not among them."""
     for key in ("allOf", "anyOf", "oneOf", "items", "additionalProperties"):
         part = node.get(key)
         yield from part if isinstance(part, list) else [part] if isinstance(part, dict) else ()
@@ -390,7 +399,8 @@ def _tag(table: Json) -> Any:
 
 
 def _description(table: Json) -> str:
-    """Return a section's own description, without the heading at its beginning."""
+    """Return the description of a section's JSON Schema, without the heading (`[section]: `) at its
+    beginning."""
     text = HEADING.sub("", table["description"])
     return text[:1].upper() + text[1:]
 

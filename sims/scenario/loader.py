@@ -35,7 +35,8 @@ WIDEST = range(-(2**63), 2**64)
 
 
 def load(path: Path, overrides: Sequence[str] = (), seed: int | None = None) -> Scenario:
-    """Read a scenario file; `overrides` are `dotted.key=value`, with values as in TOML.
+    """Read a scenario file and return the scenario, with `overrides` applied: texts
+    `dotted.key=value`, with values as in TOML. `seed` replaces the file's seed unless it is None.
 
     Raises InputError, naming file, key, value and what would be accepted.
     """
@@ -46,9 +47,11 @@ def load(path: Path, overrides: Sequence[str] = (), seed: int | None = None) -> 
 
 
 def parse(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
-    """Return a scenario file's table, with overrides applied.
+    """Return a scenario file's table as TOML has it, with `overrides` (texts `dotted.key=value`)
+    applied, and not checked any further.
 
-    Raises InputError where the file is no table, or an override has no place.
+    Raises InputError where the file cannot be read or is no TOML, or an override's key can be set
+    nowhere.
     """
     table = _parsed(path)
     for override in overrides:
@@ -58,10 +61,12 @@ def parse(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def read(table: Mapping[str, Any], source: str, folder: Path | None = None) -> Scenario:
-    """Return the scenario of a parsed table.
+    """Return the scenario of a parsed table; `source` names the file in errors, and `folder` is the
+    one in which the files that it names are looked for.
 
-    Where the table does not describe workers, their number is that of its log in `folder`. Raises
-    InputError where the table is no valid scenario.
+    Where the table does not describe workers, their number is that of its job log's machine, and a
+    law of faults that names a log is fitted to it; both are left as they are without a `folder`.
+    Raises InputError where the table is no valid scenario.
     """
     times: list[str] = []
     with naming(source):
@@ -73,8 +78,11 @@ def read(table: Mapping[str, Any], source: str, folder: Path | None = None) -> S
 
 
 def _with_law(scenario: Scenario, folder: Path) -> Scenario:
-    """Return the scenario with its law of faults fitted to the log that the law names, if it names
-    one."""
+    """Return the scenario with its law of faults fitted to the log of failures, in `folder`, that
+    the law names, if it names one.
+
+    Raises InputError where the log cannot be read, or the scenario's unit is a slot.
+    """
     law = scenario.faults.fitted(folder)
     if law == scenario.faults:
         return scenario
@@ -85,8 +93,11 @@ def _with_law(scenario: Scenario, folder: Path) -> Scenario:
 
 
 def _with_machine(scenario: Scenario, folder: Path) -> Scenario:
-    """Return the scenario with as many processors as its log's machine, where it describes no
-    workers."""
+    """Return the scenario with as many processors as the machine of its SWF log has, where it
+    describes no workers and has such a log; otherwise the scenario itself.
+
+    Raises InputError where the log does not say how many processors its machine has.
+    """
     log = scenario.job.swf if isinstance(scenario.job, RigidSection) else None
     pool = scenario.platform or PlatformSection()
     if log is None or pool.workers or scenario.workers or scenario.random_workers:
@@ -110,14 +121,17 @@ def _refuse_wide_numbers(table: Mapping[str, Any]) -> None:
 
 
 def _refuse_seconds(table: Mapping[str, Any], time: str) -> None:
-    """Raise InputError for a time in seconds where the file's unit is a slot."""
+    """Raise InputError for `time`, a text with a unit of time that stands somewhere in the table:
+    the file's unit is a slot, whose length nobody knows."""
     key = next(key for key, value in leaves(table) if value is time)
     problem = f"{not_accepted(time)}: the unit is a slot, and nothing says how long one lasts"
     raise unfit(key, problem, "a number of slots")
 
 
 def leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield (dotted key, value) of everything that is no table and no list."""
+    """Yield (dotted key, value) of everything in a table or list, at any depth, that is no table
+    and no list. Elements of lists have their number as the key; `key` is the dotted key of `value`
+    itself."""
     inner = value.items() if isinstance(value, Mapping) else enumerate(value)
     for step, each in inner:
         place = f"{key}.{step}" if key else str(step)
@@ -128,7 +142,8 @@ def leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _with_kinds(table: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the table with the kind of `[job]` in each listed job that has no kind of its own."""
+    """Return the table with the kind of `[job]` put into each entry of `job.jobs` that has no kind
+    of its own."""
     job = table.get("job", {})
     if isinstance(job, Mapping) and "kind" in job and isinstance(job.get("jobs"), list):
         own = {"kind": job["kind"]}
@@ -165,9 +180,9 @@ def _parsed(path: Path) -> dict[str, Any]:
 def split_override(
     override: str, option: str = "--set", accepted: str = "key=value"
 ) -> tuple[str, str]:
-    """Return the key and the text of `key=text`.
+    """Return (key, text) of a word `key=text`, without spaces around them.
 
-    Raises InputError, naming the option, for another word.
+    Raises InputError for any other word; `option` and `accepted` go into its message.
     """
     key, equals, text = override.partition("=")
     if not (key.strip() and equals):
@@ -176,7 +191,8 @@ def split_override(
 
 
 def overridden(words: Iterable[str] | None) -> dict[str, Any]:
-    """Return the values of words such as `key=value`, by key.
+    """Return the values of words `key=value`, by key, with values as in TOML; None stands for no
+    words.
 
     Raises InputError for another word.
     """
@@ -184,10 +200,12 @@ def overridden(words: Iterable[str] | None) -> dict[str, Any]:
 
 
 def put(table: dict[str, Any], key: str, value: Any, option: str = "--set") -> None:
-    """Set the value at `key`, a dotted path, in the table, in place. Faults may be set to `off`, or
-    to `on`, which leaves them as the file has them.
+    """Set the value at `key`, a dotted path, in `table`, in place; tables on the way are made where
+    they are missing. `faults` may be set to `off`, or to `on`, which leaves the table's faults as
+    they are.
 
-    Raises InputError, naming the option, where the key has no place.
+    Raises InputError, naming `option`, where the path leads through a value that is no table, to an
+    element that a list does not have, or turns faults on that the table does not have.
     """
     if key == FAULTS and value in (ON, OFF):
         if value == ON and table.get(FAULTS, NONE) == NONE:
@@ -204,10 +222,11 @@ def put(table: dict[str, Any], key: str, value: Any, option: str = "--set") -> N
 
 
 def _index(place: Any, step: str, option: str, problem: str) -> str | int:
-    """Return what one step of a dotted path selects in a table or a list: a key, or the number of
-    an element.
+    """Return what one step of a dotted path selects in `place`: a key of a table, present or not,
+    or the number of an element of a list.
 
-    Raises InputError where a list has no such element.
+    Raises InputError, with `option` and `problem`, where a list has no such element, or `place` is
+    neither.
     """
     if isinstance(place, dict):
         return step
@@ -217,7 +236,10 @@ def _index(place: Any, step: str, option: str, problem: str) -> str | int:
 
 
 def value_of(text: str) -> Any:
-    """Return the value that the text has as TOML; text that is no TOML is a string."""
+    """Return the value that the text has as TOML; text that is no TOML is a string.
+
+    Raises InputError where it is nested too deeply to be read.
+    """
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
@@ -237,15 +259,16 @@ def files_of(scenario: Scenario, folder: Path) -> tuple[Path, ...]:
 
 
 def words(table: Mapping[str, Any]) -> Iterator[str]:
-    """Yield each string in a table, at any depth, that could be the name of a file."""
+    """Yield each string in a table, at any depth, that can be the name of a file: not empty, short
+    enough, and without NUL."""
     for _, value in leaves(table):
         if isinstance(value, str) and value and "\0" not in value and _short(value):
             yield value
 
 
 def _short(path: str) -> bool:
-    """Return whether a path is short enough to be looked for; for longer ones systems raise
-    errors."""
+    """Return whether a path is short enough for a system to look for it, in all and in each of its
+    parts; for longer ones systems raise errors."""
     return len(path) < 1024 and max(map(len, path.split("/"))) < LONGEST_NAME
 
 
@@ -253,7 +276,7 @@ def _short(path: str) -> bool:
 
 
 def toml(value: object) -> str:
-    """Return a value as TOML."""
+    """Return the text of a value in TOML, on one line; tables are inline."""
     if isinstance(value, str | bool):
         return json.dumps(value)
     if isinstance(value, list | tuple):
@@ -272,8 +295,14 @@ def _toml_key(key: str) -> str:
 def sections(
     file: Mapping[str, Any], place: str = "", heading: str = ""
 ) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield (place, heading, keys) of the keys above all headings, and then of each table that has
-    a heading in files written by people."""
+    """Yield (place, heading, keys) of the part above all headings, and then of each table that gets
+    a heading of its own in files written by people, in their order: all tables at the top of the
+    file, and lists of tables at any depth.
+
+    `place` is the dotted path of `file`, `heading` its line such as `[[job.jobs]]`; both are empty
+    for the whole file. `keys` are those that stand right below the heading, inline tables among
+    them.
+    """
     inner = {
         key: it
         for key, it in file.items()

@@ -29,7 +29,8 @@ from sims.telling import about, amount_of, counted
 
 @frozen
 class Planned:
-    """A job that takes checkpoints, with the rules of its protection."""
+    """A job that takes checkpoints, with the rules of its protection, about which numbers can be
+    told before it runs."""
 
     scenario: Scenario
     submission: Submission
@@ -37,28 +38,33 @@ class Planned:
 
     @classmethod
     def of(cls, scenario: Scenario, submission: Submission) -> Self:
-        """Return the job with its own protection, or the file's."""
+        """Return the submitted job together with the rules of its own protection, or else of the
+        file's.
+
+        Raises InputError for a period that no formula gives.
+        """
         return cls(scenario, submission, submission.rules(scenario))
 
     @property
     def members(self) -> int:
-        """Number of workers of a run."""
+        """Number of workers of a run: those that the job requests, or as many as it can use."""
         return self.submission.size(self.scenario.full_platform.able)
 
     @property
     def work(self) -> float:
-        """Time that the job's work takes."""
+        """Time that the job's work takes on its members at speed 1 if nothing happens to it, time
+        units."""
         since, until = self.submission.span(self.scenario.full_platform.able)
         return until - since
 
     @property
     def period(self) -> float:
-        """Work between two checkpoints."""
+        """Work between two checkpoints, time units."""
         return period_on(self.rules, self.members)
 
     @property
     def checkpoints(self) -> int:
-        """Number of checkpoints if nothing happens to the job.
+        """Number of checkpoints that the job takes if nothing happens to it.
 
         None is begun when no work would be left after it (rule P7).
         """
@@ -66,8 +72,8 @@ class Planned:
 
     @property
     def time(self) -> float:
-        """Time of one checkpoint if the job has the master's channels, or the storage, for
-        itself."""
+        """Time of one checkpoint, in time units, if the job has the master's channels, or the
+        storage, for itself. Where only each k-th checkpoint goes to the storage, it is the mean."""
         rules, scenario, members = self.rules, self.scenario, self.members
         images = rules.kind is ProtectionKind.IMAGES
         if scenario.storage is not None and rules.bytes is not None:
@@ -80,17 +86,19 @@ class Planned:
         return ceil(members / scenario.master.channels) * rules.image
 
     def by(self, formula: str) -> float:
-        """Return the period that a formula gives. Raises InputError where it gives none."""
+        """Return the period, work between two checkpoints, that the formula `young` or `daly` gives
+        for the job. Raises InputError where it gives none."""
         section = self.submission.protection.model_copy(update={"period": formula})
         return Planned.of(self.scenario, evolve(self.submission, protection=section)).period
 
 
 def outlook(scenario: Scenario, submissions: Sequence[Submission]) -> Iterator[str]:
     """Yield the lines that `check` prints about maintenance, checkpoints, periods, the master's
-    channels and the storage.
+    channels and the storage of a scenario with these jobs.
 
-    A pack has the last only, for applications on as many workers as they can use: its decider
-    chooses and changes their sizes, and with fewer workers they take more checkpoints.
+    Where a pack decides, which chooses and changes the sizes of its applications, only the line
+    about the storage comes, for applications on as many workers as they can use: with fewer workers
+    they take more checkpoints.
     """
     pack = scenario.decider is DeciderKind.PACK
     saving = [it for it in submissions if it.protection.periodic and (_stores(it) or not pack)]
@@ -121,8 +129,9 @@ def _maintenance_lines(scenario: Scenario) -> Iterator[str]:
 
 
 def _stores(submission: Submission) -> bool:
-    """Return whether a job of a pack saves to shared storage, and how often is known: buddies'
-    formulas take the cost of the pack's link."""
+    """Return whether a job that a pack schedules saves to shared storage and how often it does is
+    known. Under buddies a formula's period depends on the cost that the pack's link gives, so it is
+    not known."""
     section = submission.protection
     known = section.kind is ProtectionKind.IMAGES or not section.by_formula
     return section.bytes is not None and known
@@ -132,8 +141,8 @@ def _stores(submission: Submission) -> bool:
 
 
 def _checkpoint_lines(scenario: Scenario, planned: Iterable[Planned]) -> Iterator[str]:
-    """Yield a line with the number of checkpoints of all jobs together if nothing fails, and the
-    time that they take."""
+    """Yield a line with the number of checkpoints of all `planned` jobs together if nothing fails,
+    and the time that they take from the jobs; no line if there are none."""
     number, spent, work = 0, 0.0, 0.0
     for it in planned:
         number, work = number + it.checkpoints, work + it.work
@@ -152,7 +161,8 @@ def _checkpoint_lines(scenario: Scenario, planned: Iterable[Planned]) -> Iterato
 
 
 def _period_lines(it: Planned, unit: str) -> Iterator[str]:
-    """Yield lines with the job's period beside Young's and Daly's, and what the formulas assume.
+    """Yield lines with the job's checkpoint period beside Young's and Daly's, and with what these
+    formulas assume; `unit` is the name of the unit of time.
 
     Nothing is yielded where no formula gives a period: nothing fails, or a checkpoint costs
     nothing.
@@ -183,7 +193,8 @@ def _channel_lines(
     scenario: Scenario, submissions: Sequence[Submission], planned: Iterable[Planned]
 ) -> Iterator[str]:
     """Yield a line that says how busy the master's channels are at least, over the least time that
-    the work takes."""
+    the work takes: the messages of all `submissions`, and the images of the checkpoints of
+    `planned` jobs. A second line follows where the channels need longer than that."""
     assert scenario.master is not None
     programs, data, images = dict[str, float](), 0.0, 0.0
     for submission in submissions:
@@ -208,7 +219,8 @@ def _channel_lines(
 
 
 def _units(submission: Submission, members: int) -> int:
-    """Return the least number of data messages that the job's runs fetch."""
+    """Return the least number of data messages that the runs of a job fetch: one for each task of
+    each iteration of an iterative job, else one for each of its `members`."""
     own = submission.own
     return own.tasks * own.iterations if isinstance(own, IterativeEntry) else members
 
@@ -222,8 +234,9 @@ def _storage_lines(
     submissions: Sequence[Submission],
     planned: Iterable[Planned],
 ) -> Iterator[str]:
-    """Yield a line that says how busy the shared storage is at least, over the least time that the
-    work takes."""
+    """Yield a line that says how busy the shared storage is at least with the checkpoints of
+    `planned` jobs, over the least time that the work of all `submissions` takes. A second line
+    follows where the storage needs longer than that."""
     total = 0.0
     for it in planned:
         if it.rules.bytes is not None:

@@ -50,16 +50,18 @@ class OwnCode(Section):
 
     @classmethod
     def stands_for(cls, value: Any) -> bool:
-        """Return whether a text names code; if not, it may be a misspelt kind."""
+        """Return whether a text has the form `package.module:Name`, and so names code; if not, it
+        may be a misspelt kind."""
         return FORM.fullmatch(value) is not None
 
 
 def own(name: str, parameters: Mapping[str, Any], folder: Path, place: str, *serves: Any) -> Any:
-    """Return the object that the key at `place` names, or an instance with its parameters where it
-    is a class.
+    """Return the object that `name`, `package.module:Name`, names; where it is a class, an instance
+    made with `parameters`. The module is looked for in `folder` first.
 
-    Raises InputError where the object cannot be loaded or made, or lacks the methods of every
-    Protocol in `serves`.
+    `place` is the key of the file that names it. Raises InputError where the object cannot be
+    loaded or made, a function is given parameters, or the object lacks a method of each of the
+    Protocols in `serves`.
     """
     with running(place, repr(name), "a class or function whose attributes can be read"):
         made = _made(imported(name, folder, place), name, parameters, place, *serves)
@@ -92,8 +94,8 @@ def _made(found: Any, name: str, parameters: Mapping[str, Any], place: str, *ser
 
 
 def _refuse_constants(kind: type, parameters: Mapping[str, Any], key: str) -> None:
-    """Raise InputError for a parameter that an attrs class has without an annotation, because attrs
-    does not take it for a field."""
+    """Raise InputError about `key` for a parameter of the class `kind` that has no annotation
+    there: attrs takes it for a constant, not for a field."""
     fields = attrs.fields_dict(kind)
     for name in parameters:
         if name not in fields and name in vars(kind):
@@ -103,7 +105,7 @@ def _refuse_constants(kind: type, parameters: Mapping[str, Any], key: str) -> No
 
 
 def _methods(protocol: Any) -> dict[str, tuple[str, ...]]:
-    """Map the names of a Protocol's methods to the names of their parameters."""
+    """Map the names of a Protocol's methods to the names of their parameters, without `self`."""
     found = {it: getattr(protocol, it) for it in sorted(get_protocol_members(protocol))}
     return {
         name: tuple(signature(it).parameters)[1:] for name, it in found.items() if isfunction(it)
@@ -111,7 +113,9 @@ def _methods(protocol: Any) -> dict[str, tuple[str, ...]]:
 
 
 def _takes(value: Any, name: str, arguments: Sequence[str]) -> bool:
-    """Return whether the value, or an instance of it, has a method that takes as many arguments."""
+    """Return whether the value, a function or a class, can be used as an object whose method `name`
+    is called with as many arguments as `arguments` has names. A function itself serves as
+    `__call__`."""
     function = isfunction(value)
     method = value if function and name == "__call__" else getattr_static(value, name, None)
     if not isfunction(method):
@@ -124,13 +128,13 @@ def _takes(value: Any, name: str, arguments: Sequence[str]) -> bool:
 
 
 def located(name: str, folder: Path, key: str) -> Path | None:
-    """Return the file of the module in `package.module:Name`: in `folder`, or else in that of
-    `--policies`.
+    """Return the file of the module in `name`, `package.module:Name`: in `folder`, or else in that
+    of `--policies`.
 
     The result is None for a module of an installed package with an entry point `holdfast.policies`,
     for one of Holdfast's own, and for one that was sent to this process. No other module is ever
-    imported, because a stranger's file may name anything. Raises InputError at `key` for a module
-    that is nowhere there.
+    imported, because a stranger's file may name anything. Raises InputError about the file's key
+    `key` for any other module, and for a text of another form.
     """
     module, _, _ = name.partition(":")
     if not FORM.fullmatch(name):
@@ -144,9 +148,10 @@ def located(name: str, folder: Path, key: str) -> Path | None:
 
 
 def imported(name: str, folder: Path, key: str) -> Any:
-    """Return the object that `package.module:Name` names, from a module that `located` accepts.
+    """Return the object that `name`, `package.module:Name`, names, from a module that `located`
+    accepts, looked for in `folder` first.
 
-    Raises InputError at `key` where it cannot be imported.
+    Raises InputError about the file's key `key` where it cannot be imported.
     """
     file = located(name, folder, key)
     module, _, attribute = name.partition(":")
@@ -172,41 +177,45 @@ def imported(name: str, folder: Path, key: str) -> Any:
 
 
 def _file_in(folder: Path, module: str) -> Path | None:
-    """Return the module's source file below the folder; None: there is none."""
+    """Return the source file of the module with this dotted name below the folder; None if there is
+    none."""
     path = folder.joinpath(*module.split(".")).resolve()
     sources = (path.with_name(f"{path.name}.py"), path / "__init__.py")
     return next((source for source in sources if source.is_file()), None)
 
 
 def _unload_other(module: str, file: Path | None) -> None:
-    """Remove a loaded module of this name that came from another file, such as one that a notebook
-    has imported before."""
+    """Remove a loaded module of this name from Python's modules if it came from another file than
+    `file`, such as one that a notebook has imported before. Installed modules stay."""
     known = sys.modules.get(module)
     if file and known and not installed(known) and Path(str(known.__file__)).resolve() != file:
         del sys.modules[module]
 
 
 def _declared(module: str) -> bool:
-    """Return whether a module is of Holdfast, or of a package that declares policies."""
+    """Return whether a module may be named by a file wherever it is installed: it is one of
+    Holdfast's that are open to files, or of a package that declares policies by an entry point."""
     packages = (*KNOWN, *_packages(tuple(sys.path)))
     return any(module == it or module.startswith(f"{it}.") for it in packages)
 
 
 @cache
 def _packages(paths: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the installed packages that declare policies.
+    """Return the names of the installed modules that declare policies by an entry point, found in
+    `paths`, the folders that Python imports from.
 
     Looking through all that is installed takes 20 ms, and each scenario of a campaign asks; what is
-    found changes only with the folders that Python imports from.
+    found changes only with these folders.
     """
     return tuple(point.module for point in entry_points(group=GROUP))
 
 
 def _extend_our_package(module: str, name: str, places: Sequence[str], key: str) -> None:
     """Let a user's folder named after one of Holdfast's packages, such as `policies`, add modules
-    to that package.
+    to that package, if `module` is in one; `places` are the folders that can hold it.
 
-    Raises InputError where the package has a module of the same name already.
+    Raises InputError, about the file's key `key` and the `name` there, where Holdfast has a module
+    of the same name already.
     """
     package, _, rest = module.partition(".")
     if package not in OURS or not rest:

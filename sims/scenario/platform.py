@@ -61,12 +61,13 @@ class Platform:
         seed: int,
         folder: Path,
     ) -> Platform:
-        """Return the platform: entries with a `count` repeated, drawn workers added, traces placed
-        for the run.
+        """Return the platform of the sections `pool` ([platform]), `listed` ([[workers]]) and
+        `drawn` ([random_workers]): entries with a `count` repeated, drawn workers added, traces
+        placed for the run.
 
-        Traces are in the file's unit, begin where the run's `seed` puts them and are looked for in
-        `folder`. Raises InputError for a trace in another unit, and for the reclaim of a worker
-        that does not exist.
+        `reclaims` are (from, until, worker). `in_seconds` says whether the unit is a second. Traces
+        begin where the run's `seed` puts them and are looked for in `folder`. Raises InputError for
+        a trace in another unit, and for a reclaim or a window of a worker that does not exist.
         """
         share = float(stream(seed, "trace start").random())
         placed = partial(_placed, about=(in_seconds, share, folder))
@@ -101,31 +102,34 @@ class Platform:
         return self.pool.rack
 
     def units(self, of: Struck) -> list[range] | None:
-        """Return the workers of each unit (node or rack) that fails as one, of which the last may
-        have fewer workers; None if workers fail one by one."""
+        """Return the workers of each unit (node or rack) that fails as one, by the unit's number;
+        the last may have fewer workers. None if workers fail one by one."""
         if of is Struck.WORKERS:
             return None
         each, size = self.unit_size(of), self.size
         return [range(k, min(k + each, size)) for k in range(0, size, each)]
 
     def count(self, of: Struck) -> int:
-        """Return the number of units of this kind (workers, nodes, racks) on the platform."""
+        """Return the number of units of this kind (workers, nodes, racks) on the platform, a
+        smaller last one included."""
         return -(-self.size // self.unit_size(of))
 
     def unit_size(self, of: Struck) -> int:
-        """Return the number of workers of a unit of this kind: 1 for workers themselves."""
+        """Return the number of workers of a whole unit of this kind: 1 for workers themselves."""
         if of is Struck.WORKERS:
             return 1
         return self.node * (self.rack if of is Struck.RACKS else 1)
 
     @property
     def able(self) -> int:
-        """Number of workers that are no spares."""
+        """Number of workers on which jobs can start: all but the spares, which only replace
+        members."""
         return self.size - self.pool.spares
 
     @cached_property
     def reserve(self) -> range:
-        """Numbers of the workers that their owner keeps until they are called (the reserve)."""
+        """Numbers of the workers of the reserve, the last ones before the spares: their owner keeps
+        them until they are called for a job that lacks workers."""
         return range(max(self.able - self.pool.reserve, 0), self.able)
 
     @property
@@ -136,14 +140,15 @@ class Platform:
 
     @property
     def owned(self) -> bool:
-        """Whether an owner may take a worker away."""
+        """Whether an owner can take any worker away: by its availability, a reclaim, a window of
+        maintenance or the reserve."""
         kept = self.reclaims or self.windows or self.reserve
         return bool(kept) or any(not it.unowned for it in self.sections)
 
     @property
     def owned_workers(self) -> Iterator[int]:
-        """Numbers of the workers whose owners may take them away, besides windows of maintenance
-        and the reserve."""
+        """Numbers of the workers that an owner can take away by their availability or by reclaims;
+        windows of maintenance and the reserve do not count."""
         workers = enumerate(self)
         return (n for n, own in workers if n in self.reclaims or not own.unowned)
 
@@ -158,12 +163,13 @@ class Platform:
 
     @cached_property
     def varies(self) -> bool:
-        """Whether a worker may have another speed than 1."""
+        """Whether a worker can have another speed than 1."""
         return any(section.varies for section in self.sections)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the workers in the log; none for a pool alone, whose workers have numbers."""
+        """Names of all workers in the log, by number; empty for a pool alone, whose workers have
+        numbers only."""
         return tuple(map(self.name, range(self.size))) if self.own else ()
 
     def __getitem__(self, worker: int) -> WorkerFields:
@@ -179,21 +185,22 @@ class Platform:
         return {self.name(worker): worker for worker in range(self.size)}
 
     def name(self, worker: int) -> str:
-        """Return the worker's name, as random streams and errors use it."""
+        """Return the name of worker number `worker`, as random streams and errors use it: its own,
+        or P and its number counted from 1."""
         own = self[worker]
         return (isinstance(own, WorkerSection) and own.name) or f"P{worker + 1}"
 
     def alive(self, worker: int) -> bool:
-        """Return whether the worker's state or speed may change by itself: it has an owner, or
-        another speed than 1."""
+        """Return whether the worker's state or speed can change by itself, without a fault: an
+        owner can take it away, or its speed can differ from 1."""
         own = self[worker]
         theirs = worker in self.reclaims or worker in self.windows or worker in self.reserve
         return not own.unowned or own.varies or theirs
 
     def changes(self, worker: int, rng: Generator) -> Iterator[Change]:
         """Yield (time, state) for each state that the worker's owner gives it, from time 0 on: by
-        its availability, by reclaims, and by windows of maintenance, in which it is DOWN. Faults
-        are not among them.
+        its availability, drawn with `rng`, by reclaims, and by windows of maintenance, in which it
+        is DOWN. Faults are not among them.
 
         Within a reclaim the state is RECLAIMED unless the owner has the worker DOWN (rules.md, W1).
         """
@@ -205,15 +212,15 @@ class Platform:
         return changes
 
     def announced(self, worker: int, rng: Generator) -> Iterator[Change]:
-        """Yield the changes of state of which the worker's owner gives notice: those of its
-        availability, and windows of maintenance."""
+        """Yield (time, state) for the changes of state of which the worker's owner gives notice:
+        those of its availability, drawn with `rng`, and windows of maintenance, but no reclaims."""
         changes = self[worker].availability.changes(rng)
         if worker not in self.windows:
             return changes
         return _within(changes, self.windows[worker], WorkerState.DOWN)
 
     def refuse_mixed(self) -> None:
-        """Raise InputError where the slots of two traces differ in length."""
+        """Raise InputError where the slots of two trace files differ in length."""
         files = (it.availability for it in self.sections)
         lengths = dict.fromkeys(it.seconds() for it in files if isinstance(it, TraceFile))
         if len(lengths) > 1:
@@ -224,15 +231,18 @@ class Platform:
             )
 
     def mtbf(self) -> float:
-        """Return the mean time for which a worker is UP before it goes DOWN, over all traces of the
-        platform; inf if none goes DOWN."""
+        """Return the mean time for which a worker is UP before it goes DOWN, over the observed
+        parts of all traces of the platform together, time units; inf if no traced worker goes
+        DOWN."""
         traces = (it.availability for it in self.sections)
         seen = [it.failures() for it in traces if isinstance(it, Trace)]
         downs = sum(it for _, it in seen)
         return sum(up for up, _ in seen) / downs if downs else inf
 
     def belief(self, expectation: Expectation) -> Belief:
-        """Return what policies assume about each worker's availability.
+        """Return what policies assume about the availability of all workers: a Markov chain for
+        each, its `belief` or else the one of its availability. `expectation` is the formula that
+        policies use.
 
         Raises InputError for a worker that can have no Markov chain.
         """
@@ -253,7 +263,7 @@ class Platform:
 
 def _within(changes: Iterator[Change], spans: Spans, lies: WorkerState) -> Iterator[Change]:
     """Yield the changes, as (time, state), with the state replaced by `lies` within these spans of
-    time, unless it is DOWN."""
+    time, except where it is DOWN. Changes that leave the state as it is are left out."""
     bounds = sorted({time for span in spans for time in span if 0 < time < inf})
     told: WorkerState | None = None
     for time, state in cut(changes, bounds):
@@ -320,7 +330,8 @@ class MasterSection(Section):
         data: float | None = None,
         image: float | None = None,
     ) -> Needs:
-        """Return what members of a job's runs fetch; the job's own sizes take precedence."""
+        """Return the sizes of the messages that members of the runs of the job called `job` fetch:
+        `program`, `data` and `image`, or the master's own where one is None."""
         return Needs(
             "program" if self.shared_program else job,
             self.program if program is None else program,
@@ -330,13 +341,15 @@ class MasterSection(Section):
 
     @property
     def served(self) -> str:
-        """Name of the order of service in the log."""
+        """Name in the log of the order in which the master serves workers."""
         return "timetable" if self.timetable else self.order.value
 
     def service(self, platform: Platform, cap: float) -> ServiceOrder:
-        """Return the order of service.
+        """Return the order in which the master serves the workers of `platform`: the timetable if
+        there is one, else that of the key `order`.
 
-        Raises InputError for a timetable that cannot be kept.
+        Raises InputError for a timetable that names an unknown worker, or where `cap`, the time at
+        which the run ends, is infinite, as nobody is served after a timetable's end.
         """
         from policies.service import LongestFirst, StartedFirst, Timetable
 
@@ -367,12 +380,13 @@ class StorageSection(Section):
 
     @property
     def each(self) -> float:
-        """Largest bandwidth of one worker, bytes per time unit."""
+        """Largest bandwidth of one worker, bytes per time unit; inf where only the storage limits
+        it."""
         return inf if self.worker_bandwidth is None else self.worker_bandwidth
 
     def time(self, size: float, members: int) -> float:
         """Return the time in which `members` workers that have the storage for themselves save
-        `size` bytes."""
+        `size` bytes in all: size / min(B, members x b)."""
         return size / min(self.bandwidth, self.each * members)
 
 

@@ -120,15 +120,15 @@ class PolicySection(Section):
     improvable: `any` number of pairs would help, or the `next-pair` alone."""
 
     def object_at(self, key: str) -> Any:
-        """Return the object that a Python program gives in place of this key's name; None for a
-        file's section."""
+        """Return the object that a Python program gives in place of the name at this key of
+        `[policy]`; None where it gives none, as in a file's section."""
         return None
 
     def load(
         self, key: str, named: Callable[[str], Any], folder: Path, *serves: Any, default: str = ""
     ) -> Any:
-        """Return the policy object that the key names, or else `default`; only the policy at `name`
-        takes parameters.
+        """Return the policy object that the key `key` of this section names, or else the one called
+        `default`; only the policy at `name` takes parameters.
 
         `named` makes the papers' own objects, and raises ValueError, with what is accepted, for
         other names; a user's module is looked for in `folder` first. The object must satisfy one of
@@ -151,8 +151,8 @@ class PolicySection(Section):
             raise unfit(place, problem, ", ".join(filter(None, known))) from None
 
     def idle(self, decider: DeciderKind, name: str) -> Iterator[tuple[str, str]]:
-        """Yield (key, reason) of each key that is set but that the decider and the policy `name` do
-        not read."""
+        """Yield (dotted key, reason) for each key that differs from its default but has no effect:
+        the kind of decider `decider`, or the policy called `name`, does not read it."""
         for key in type(self).model_fields:
             if not self.differs(key):
                 continue
@@ -163,8 +163,8 @@ class PolicySection(Section):
                 yield f"policy.{key}", f"{name} does not read it"
 
     def _read(self, name: str, key: str) -> bool:
-        """Return whether the key has an effect with one of the papers' policies, given that its
-        kind of decider reads the key."""
+        """Return whether the key has an effect with the paper's policy called `name`, given that
+        its kind of decider reads the key."""
         match key:
             case "reading":
                 return name.startswith("R-LIST") and name != "R-LIST-0"
@@ -180,10 +180,13 @@ class PolicySection(Section):
 def decider_kind(
     section: PolicySection, kind: JobKind, streamed: bool, due: bool = False
 ) -> DeciderKind:
-    """Return the kind of decider: as `decider` says, as the policy's name implies, or as the kind
-    of job suggests.
+    """Return the kind of decider: as the section's `decider` says, else the kind that knows the
+    policy's name, else, for an unknown name, the one that the jobs suggest.
 
-    `streamed` tells whether jobs come as a stream, `due` whether they have deadlines.
+    Jobs of the kind `kind` suggest one by that kind, jobs with deadlines (`due`) that of deadlines,
+    and jobs that come as a stream (`streamed`) that of copies. Of several kinds that know the name,
+    the suggested one comes first. Without a name a pack decides for malleable jobs, a queue for all
+    others.
     """
     name = section.name
     if section.decider is not None:
@@ -222,7 +225,8 @@ def with_objects(section: PolicySection, objects: Mapping[str, Any]) -> PolicySe
 
 
 def settings(section: PolicySection) -> tuple[str, ...]:
-    """Return `key=value` of each key of `[policy]` that is not at its default."""
+    """Return `key=value` for each key of `[policy]` that is not at its default, the parameters of
+    the policy first; the name is left out, as the log has it elsewhere."""
     changed = section.model_dump(exclude={"name", "given"}, exclude_defaults=True, warnings=False)
     if changed.get("order") == default_order(section.name):
         changed.pop("order", None)
@@ -232,7 +236,8 @@ def settings(section: PolicySection) -> tuple[str, ...]:
 
 
 def value_of(setting: str) -> tuple[str, object]:
-    """Return the key and the value of one setting in the log, the value as Python reads it."""
+    """Return (key, value) of one setting `key=value` in the log; the value is read as a Python
+    literal, or stays a text where it is none."""
     key, _, text = setting.partition("=")
     try:
         return key, literal_eval(text)

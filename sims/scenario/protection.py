@@ -105,22 +105,25 @@ class ProtectionSection(Section):
 
     @property
     def by_formula(self) -> bool:
-        """Whether a formula gives the period from an MTBF."""
+        """Whether the period is given by Young's or Daly's formula, from an MTBF."""
         return self.kind is not ProtectionKind.NONE and isinstance(self.period, str)
 
     @property
     def asks_rate(self) -> bool:
-        """Whether that MTBF is the workers' own."""
+        """Whether the period is given by a formula whose MTBF the section does not set, so that it
+        is that of the faults or the traces."""
         return self.by_formula and self.mtbf is None
 
     @property
     def periodic(self) -> bool:
-        """Whether a checkpoint is taken after each period."""
+        """Whether checkpoints are taken after each period: there are checkpoints, and the period is
+        not inf."""
         return self.kind is not ProtectionKind.NONE and self.period != inf
 
     @property
     def stores(self) -> bool:
-        """Whether checkpoints leave the members' memory, for the shared storage or the master."""
+        """Whether some checkpoints leave the members' memory, for the shared storage or the
+        master."""
         buddies = self.kind is ProtectionKind.BUDDIES
         return self.kind is ProtectionKind.IMAGES or (buddies and self.images_every is not None)
 
@@ -131,8 +134,8 @@ class ProtectionSection(Section):
         return self.kind is ProtectionKind.NONE and self.copies == 1
 
     def failing(self, mtbf: float) -> Self:
-        """Return the section with the mean time between faults `mtbf` for its formula, where it
-        needs one and sets none."""
+        """Return the section with `mtbf` as the mean time between a worker's faults, if its formula
+        needs one that it does not set; otherwise the section itself."""
         return self.model_copy(update={"mtbf": mtbf}) if self.asks_rate else self
 
     def rules(
@@ -145,10 +148,11 @@ class ProtectionSection(Section):
     ) -> Rules:
         """Return this protection as the rules that the actors of jobs and runs follow.
 
-        `image` is the time of a checkpoint on a channel of the master (None: no master). `mtbf` is
-        the mean time between faults of one worker by all laws, and `failing` has (number of workers
-        that fail together, mean time between faults) for each law. `storage` is the shared storage
-        (None: there is none). Raises InputError for a period that no formula gives.
+        `verification` is the time of a verification. `image` is the time of a checkpoint on a
+        channel of the master (None: no master). `mtbf` is the mean time between faults of one
+        worker by all laws, and `failing` has (number of workers that fail together, mean time
+        between faults) for each law. `storage` is the shared storage (None: there is none). Raises
+        InputError for a period that no formula gives.
         """
         cost, none = self.cost or 0, self.kind is ProtectionKind.NONE
         buddies = self.kind is ProtectionKind.BUDDIES
@@ -188,8 +192,9 @@ class ProtectionSection(Section):
         """Return this protection as the rules that a pack's application follows, whose number of
         workers changes.
 
-        `costs` gives the period for each size and, for buddies, the costs that this section does
-        not set. `fatal` says whether a fault can lose the buddies' checkpoints.
+        `verification`, `image` and `storage` are as in `rules`. `costs` gives the period for each
+        size and, for buddies, the costs that this section does not set. `fatal` says whether a
+        fault can lose the buddies' checkpoints.
         """
         unplanned = self.model_copy(update={"period": inf})
         plain = unplanned.rules(verification, image, inf, storage=storage)
@@ -225,10 +230,11 @@ class ProtectionSection(Section):
     def _period_of(
         self, cost: float | BySize, failing: Failing
     ) -> Callable[[Sequence[int]], float] | None:
-        """Return the function that computes the period from the members' numbers, by a formula;
-        None if their count is enough.
+        """Return the function that computes the period from the members' numbers, by Young's or
+        Daly's formula; None where the period depends on the members' count alone.
 
-        The members matter where workers fail together, as nodes, or by several laws.
+        The members matter where workers fail together, as nodes, or by several laws. `cost` is the
+        time of a checkpoint, or a function of the members' count, and `failing` as in `rules`.
         """
         if not isinstance(self.period, str) or sum(together for together, _ in failing) <= 1:
             return None

@@ -87,7 +87,8 @@ class RepairSection(Section):
 
     @property
     def mean(self) -> float:
-        """Mean duration of a repair, time units, if no repair waits for a crew."""
+        """Mean duration of a repair, time units, if no repair waits for a crew. A stage that lists
+        its outcomes in place of a probability counts as the last."""
         time, reached = 0.0, 1.0
         for stage in self.stages:
             time += reached * stage.time

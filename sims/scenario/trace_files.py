@@ -78,13 +78,14 @@ class TraceFile(Trace):
         return self._folder / self.file
 
     def read(self) -> Timeline:
-        """Read the trace's file, and return its timeline, in seconds."""
+        """Read the trace's file, and return the worker's states over time, in seconds from the
+        trace's start."""
         raise AssertionError("a file is read")
 
     def seconds(self) -> float:
-        """Return the length of a slot, in seconds.
+        """Return the length of a slot of this trace, in seconds.
 
-        Raises InputError where neither the scenario nor the trace gives them.
+        Raises InputError where neither the scenario nor the trace gives it.
         """
         if self.slot is None:
             raise unfit(
@@ -95,7 +96,8 @@ class TraceFile(Trace):
         return self.slot
 
     def timeline(self) -> Timeline:
-        """Return the file's timeline in slots.
+        """Return the file's states by slot, from the trace's start on, wherever in it the run
+        begins.
 
         Raises InputError where the trace repeats and its period is not a whole number of slots even
         after thousands of repetitions.
@@ -111,7 +113,12 @@ class TraceFile(Trace):
             ) from None
 
     def changes(self, rng: Generator) -> Iterator[Change]:
-        """Yield each change of the worker's state as (slot, state), from slot 0 of the run on."""
+        """Yield (slot, state from then on) for each change of the worker's state; slot 0 is the
+        trace's slot `begin`, at which the run begins.
+
+        With `after = "error"` the iterator raises InputError once it is read beyond the trace's
+        end. Nothing is random: `rng` is not used.
+        """
         timeline = self.timeline()
         start = self.begin(timeline)
         changes = self.ending(timeline)

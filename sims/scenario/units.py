@@ -19,5 +19,6 @@ Units = Annotated[
 
 
 def intervals_in(units: str) -> Intervals:
-    """Return the intervals that a text such as `0-15, 40` names, in order."""
+    """Return the intervals (first, last), both included, that a text such as `0-15, 40` names, in
+    ascending order. Overlapping ones stay as they are."""
     return tuple(sorted(spans_in(units.replace(",", " "))))

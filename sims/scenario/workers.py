@@ -63,7 +63,7 @@ class ConstantLaw(Section):
     """Work per time unit, at all times."""
 
     def process(self, folder: Path) -> SpeedProcess:
-        """Return the process that gives the worker its speed over time."""
+        """Return the process that gives the worker its constant speed; `folder` is not used."""
         return ConstantSpeed() if self.speed == 1 else TraceSpeed(((0, self.speed),))
 
 
@@ -87,7 +87,8 @@ class ListedSpeeds(Section):
     """[time, speed from then on] of each change; the last speed lasts for ever."""
 
     def process(self, folder: Path) -> SpeedProcess:
-        """Return the process that gives the worker its speed over time."""
+        """Return the process that gives the worker its listed speeds over time; `folder` is not
+        used."""
         return TraceSpeed(self.changes)
 
 
@@ -103,7 +104,9 @@ class OwnLaw(Section):
     """Arguments of the class's constructor."""
 
     def process(self, folder: Path) -> SpeedProcess:
-        """Return an instance of the user's class, which gives the worker its speed over time.
+        """Return an instance of the user's class, which gives the worker its speed over time, with
+        a check of what it yields unless the class is Holdfast's own. Its module is looked for in
+        `folder` first.
 
         Raises InputError where the class cannot be loaded.
         """
@@ -113,8 +116,8 @@ class OwnLaw(Section):
 
 @frozen
 class UsersLaw:
-    """Checks a user's speed process: an exception that it raises, or a value that is no speed,
-    becomes an InputError."""
+    """Checks a user's speed process, of the given `name`, as it is used: an exception that it
+    raises, or a value that is no speed, becomes an InputError."""
 
     law: SpeedProcess
     name: str
@@ -124,7 +127,7 @@ class UsersLaw:
 
     @property
     def peak(self) -> float:
-        """Largest speed that the process can have."""
+        """Largest speed that the process can have, as the user's class says."""
         with running("speed.name", self.name, "a number `peak`"):
             return float(self.law.peak)
 
@@ -183,8 +186,9 @@ GainSection = Annotated[
 
 
 def gain_of(section: GainSection, process: SpeedProcess, rng: Generator) -> Gain:
-    """Return g(r, t), the expected service of the fastest of r workers by time t: integrated for
-    processes of two speeds, otherwise simulated with `rng`."""
+    """Return g(r, t), the expected service of the fastest of r workers by time t: the one that the
+    section states, or, for `process`, that of workers whose speed is `process`, integrated for
+    processes of two speeds and otherwise simulated with `rng`."""
     if isinstance(section, ProcessGain):
         return tabulated_gain(process, section.sample, rng)
     return section
@@ -227,7 +231,7 @@ class WorkerFields(Section):
 
     @property
     def unowned(self) -> bool:
-        """Whether the worker has no owner who takes it away."""
+        """Whether the worker's availability is `always`, so that no owner takes it away by it."""
         return isinstance(self.availability, AlwaysUp)
 
     @property
@@ -236,8 +240,8 @@ class WorkerFields(Section):
         return not (isinstance(self.speed, ConstantLaw) and self.speed.speed == 1)
 
     def speeds(self, rng: Generator, folder: Path) -> Iterator[Change]:
-        """Yield each change of the worker's speed as (time, speed), drawn from `rng`; files are
-        looked for from `folder`."""
+        """Yield (time, speed from then on) for the first speed and each change of the worker's
+        speed, drawn from `rng`; a user's module is looked for in `folder` first."""
         return process_of(self.speed, folder).path(rng)
 
 
@@ -254,7 +258,8 @@ class WindowSection(Section):
 
     @property
     def span(self) -> tuple[float, float]:
-        """Start and end of the window; the end is not part of it."""
+        """Start and end of the window, time units; the end is not part of it, and inf if it never
+        comes."""
         return getattr(self, "from"), self.to
 
     def check(self) -> None:
@@ -265,7 +270,8 @@ class WindowSection(Section):
             )
 
     def workers(self, size: int) -> tuple[int, ...]:
-        """Return the workers of the window. Raises InputError for one that does not exist."""
+        """Return the numbers of the workers of the window, ascending. Raises InputError for one
+        that does not exist among `size` workers."""
         found = members(intervals_in(self.units))
         if found[-1] >= size:
             accepted = f"workers 0 to {size - 1}"
@@ -310,7 +316,8 @@ class PlatformSection(WorkerFields):
         return self.gain is None and (self.augmentation != 1 or super().varies)
 
     def speeds(self, rng: Generator, folder: Path) -> Iterator[Change]:
-        """Yield each change of a worker's speed, multiplied by `augmentation`, as (time, speed)."""
+        """Yield (time, speed from then on) for each change of a worker's speed, multiplied by
+        `augmentation`."""
         path = super().speeds(rng, folder)
         if self.augmentation == 1:
             return path
@@ -347,7 +354,8 @@ class RandomWorkers(Section):
     """Seed of the platform; the scenario's own seed draws what happens on the platform."""
 
     def draw(self, first: int) -> tuple[WorkerSection, ...]:
-        """Draw the workers; their names count from P`first`."""
+        """Draw the workers with the section's own seed; they are called P`first`, and so on with
+        rising numbers."""
         rng = stream(self.seed, "platform")
         return tuple(self._worker(f"P{first + k}", rng) for k in range(self.count))
 

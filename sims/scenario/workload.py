@@ -55,8 +55,8 @@ class Submission:
 
     @classmethod
     def of(cls, scenario: Scenario, job: BatchJob, own: AnyJob | None = None) -> Self:
-        """Return the submission of a job, with the file's settings where the job has none of its
-        own."""
+        """Return the submission of a job, with the file's protection and message sizes where `own`,
+        the job's entry in the scenario, has none; None if it has no entry."""
         master, sizes = scenario.master, (own.program, own.data, own.image) if own else ()
         needs = master.needs(job.name, *sizes) if master else None
         protection = (own.protection if own else None) or scenario.protection
@@ -64,11 +64,13 @@ class Submission:
 
     @property
     def label(self) -> str:
-        """Name of the program that the job's workers hold; jobs with one program share it."""
+        """Name of the program that the job's workers hold: jobs with one program share it. It is
+        the job's name where there is no master."""
         return self.needs.label if self.needs else self.job.name
 
     def rules(self, scenario: Scenario) -> Rules:
-        """Return the rules of the job's protection.
+        """Return the rules of the job's protection, with the period that its formula gives for the
+        faults of this scenario.
 
         Raises InputError for a period that no formula gives.
         """
@@ -101,7 +103,8 @@ class Submission:
 
     @property
     def image(self) -> float | None:
-        """Time of a checkpoint image on a channel of the master; None: there is no master."""
+        """Time of a worker's checkpoint image on a channel of the master; None: there is no
+        master."""
         return self.needs.image if self.needs else None
 
 
@@ -120,14 +123,14 @@ class Workload:
 
     @property
     def copies(self) -> dict[int, int]:
-        """Maps the index of each job that may have several copies to the largest number of its runs
-        at once."""
+        """Maps the index of each job that can have several redundant copies to the largest number
+        of its runs at once."""
         each = ((it.job.index, it.protection.copies) for it in self.submissions)
         return {index: copies for index, copies in each if copies > 1}
 
     def refuse_others(self, kind: JobKind, why: str, accepted: str) -> None:
-        """Raise InputError for the first job that is not of this kind; `why` and `accepted` go into
-        the message."""
+        """Raise InputError for the first job that is not of the kind `kind`; `why`, which follows
+        its name and kind, and `accepted` go into the message."""
         for job in (it.job for it in self.submissions):
             if job.kind is not kind:
                 raise unfit("job.kind", f"{job.name} is {job.kind}{why}", accepted)
@@ -146,7 +149,8 @@ class Workload:
 
 
 def workload(scenario: Scenario, system: System) -> Workload:
-    """Return all jobs that fit on the platform.
+    """Return all jobs of the scenario that fit on its platform; the random streams of `system` draw
+    those that are drawn.
 
     Raises InputError where there are none, and where the jobs have no source or several.
     """
@@ -177,8 +181,8 @@ def workload(scenario: Scenario, system: System) -> Workload:
 
 
 def _as_moldable(submission: Submission) -> Submission:
-    """Turn a malleable job into a moldable one, with a table of times, for deciders that resize no
-    job."""
+    """Return the submission with a malleable job turned into a moldable one, with a table of times,
+    for deciders that resize no job; any other submission unchanged."""
     job = submission.job
     if not isinstance(job.profile, Application):
         return submission
@@ -189,8 +193,8 @@ def _as_moldable(submission: Submission) -> Submission:
 
 
 def _described(scenario: Scenario, system: System) -> Iterator[Described]:
-    """Yield each job of a source that is no log, with its entry in the file, or None if it has
-    none."""
+    """Yield each job of a source that is no job log, with its own entry in the file, or None if it
+    has none."""
     section, platform = scenario.job, scenario.full_platform
     startup, select = section.startup, section.selecting
     if isinstance(section, RigidSection):
@@ -222,7 +226,8 @@ def _described(scenario: Scenario, system: System) -> Iterator[Described]:
 
 
 def _refuse_changes(section: RigidSection) -> None:
-    """Raise InputError for a change of a log that is asked for where jobs come from no log."""
+    """Raise InputError where the section wants a log's jobs selected, drawn anew or scaled, for a
+    source of jobs that is no log."""
     for key in ("select", "resample", "scale"):
         if getattr(section, key) not in (None, Selection(choosing=section.selecting)):
             raise unfit(
@@ -231,8 +236,12 @@ def _refuse_changes(section: RigidSection) -> None:
 
 
 def _replay(section: RigidSection, scenario: Scenario, system: System) -> Replay:
-    """Return the jobs of the log: selected, then drawn anew, then scaled, each step applied to the
-    result of the one before."""
+    """Return the jobs of the section's log, or of the model of Lublin and Feitelson: selected, then
+    drawn anew, then scaled, then cut to the platform's size, each step applied to the result of the
+    one before.
+
+    Raises InputError where a number in the log does not fit in 64 bits.
+    """
     workers = scenario.full_platform.size
     try:
         log = Replay.of(_log(section, scenario, system))
@@ -286,8 +295,8 @@ def _logged(section: RigidSection, log: Replay) -> Iterator[Described]:
 
 
 def _refuse_equal_names(names: Sequence[str], platform: Platform) -> None:
-    """Raise InputError where two actors have the same name, because logs could not tell them
-    apart."""
+    """Raise InputError where two of jobs (`names`), workers and the world's other actors have the
+    same name, because logs could not tell them apart."""
     known = set(names)
     if len(known) < len(names):
         twin = next(name for name, count in Counter(names).items() if count > 1)
@@ -324,10 +333,11 @@ def asked_of(job: BatchJob) -> int:
 
 
 def period_on(rules: Rules, members: int) -> float:
-    """Return the work between two checkpoints of a run on the first workers, so many."""
+    """Return the work between two checkpoints of a run on the first `members` workers, time
+    units."""
     return rules.period_of(range(members)) if rules.period_of else rules.period(members)
 
 
 def iterative(submission: Submission) -> IterativeEntry:
-    """Return the scenario's entry of an iterative job."""
+    """Return the scenario's entry of an iterative job, which always has one."""
     return cast(IterativeEntry, submission.own)

@@ -65,8 +65,8 @@ if TYPE_CHECKING:
 
 @frozen
 class Populated:
-    """The jobs of a simulation whose actors have been made, as far as they are known before it
-    begins."""
+    """The jobs of a simulation whose actors have been made by `populate`, as far as they are known
+    before it begins."""
 
     jobs: int
     """Number of jobs that will be submitted."""
@@ -77,9 +77,9 @@ class Populated:
 def populate(scenario: Scenario, system: System, folder: Path, simulated: bool = True) -> Populated:
     """Make the scenario's actors (scheduler, master, workers, hazards, jobs) in `system`.
 
-    Files are looked for from `folder`. `simulated` says whether the simulation is going to run; if
-    it is only checked, jobs that need no further check get no actor. Raises InputError for a
-    scenario that cannot be simulated.
+    Files and a user's code are looked for in `folder`. `simulated` says whether the simulation is
+    going to run; if it is only checked, jobs that need no further check get no actor. Raises
+    InputError for a scenario that cannot be simulated.
     """
     with rare_collections():
         return _populated(scenario, system, folder, simulated)
@@ -132,8 +132,8 @@ def _populated(scenario: Scenario, system: System, folder: Path, simulated: bool
 
 
 def _of_queues(scenario: Scenario) -> Iterator[tuple[str, str, str]]:
-    """Yield each key that is set and has no meaning without a queue, the reason, and what to write
-    instead."""
+    """Yield (dotted key, reason, what to write instead) for each key that is set and has no meaning
+    where another kind of decider than a queue decides."""
     refused = {
         "standbys": (0, "no job keeps any between two runs", "no standbys"),
         "replicas": (1, "a run ends with any of them", "replicas = 1"),
@@ -168,7 +168,8 @@ def _decider(scenario: Scenario, system: System, jobs: Workload) -> Decider:
 
 
 def _warn_of_copies(jobs: Workload, workers: int) -> None:
-    """Warn, in one line, of jobs so wide that no two of their copies fit on the workers."""
+    """Warn, in one line, of jobs that may have several redundant copies and are so wide that no two
+    copies fit on `workers` workers."""
     asked = [(it.job.name, asked_of(it.job)) for it in jobs.submissions if it.protection.copies > 1]
     wide = [(name, width) for name, width in asked if 2 * width > workers]
     if wide:
@@ -181,8 +182,8 @@ def _warn_of_copies(jobs: Workload, workers: int) -> None:
 
 
 def _pool(scenario: Scenario, system: System, jobs: Workload) -> Pool:
-    """Return the pool of workers; it tracks workers' numbers only where a hazard, a placement or
-    the log needs them."""
+    """Return the pool, the scheduler's account of free workers; it tracks workers' numbers only
+    where hazards, owners, speeds, a placement or the log need them, otherwise it counts them."""
     platform, placement = scenario.full_platform, scenario.policy.placement
     able, spares = platform.able, platform.pool.spares
     if DECIDERS[scenario.decider].numbered:
@@ -195,7 +196,8 @@ def _pool(scenario: Scenario, system: System, jobs: Workload) -> Pool:
 
 
 def _describe_platform(scenario: Scenario, system: System) -> None:
-    """Describe nodes, spares and detection in the log, where the platform has any."""
+    """Describe in the log what the platform has of nodes, spares, late detection of faults, a
+    reserve, windows of maintenance, and owners of workers."""
     platform = scenario.full_platform
     spares = platform.pool.spares
     detections = tuple(law.detection for law in scenario.faults.laws if not law.hangs)
@@ -216,8 +218,9 @@ def _describe_platform(scenario: Scenario, system: System) -> None:
 def _spawn_platform(
     scenario: Scenario, system: System, pool: Pool, decider: Decider, jobs: int
 ) -> Scheduler:
-    """Make the actors of the scheduler, the master, the workers whose state changes, and the
-    hazards; return the scheduler. `jobs` is the number of jobs to come.
+    """Make the actors of the scheduler, the master, the workers whose state or speed can change
+    (all, where there is a master), the repairs and the hazards; return the scheduler. `jobs` is the
+    number of jobs to come, `pool` the scheduler's account of free workers.
 
     Raises InputError where one of them cannot be made.
     """
@@ -247,7 +250,8 @@ def _spawn_platform(
 def _spawn_hazards(
     scenario: Scenario, system: System, scheduler: Scheduler, registry: WorkerRegistry
 ) -> None:
-    """Make, for each law of faults, the actor that makes its faults happen."""
+    """Make, for each law of faults, the actor that makes its faults happen on the workers of
+    `registry`."""
     faulty, repairs = _faulty_units(scenario, system), scheduler.repairs
     for number, law in enumerate(scenario.faults.laws):
         about = law, number, faulty[number], scheduler, registry
@@ -259,8 +263,8 @@ def _spawn_hazards(
 
 
 def _describe_faults(scenario: Scenario, system: System) -> None:
-    """Describe in the log the laws of faults that were fitted, and the expected numbers of faults
-    where `expect` asks for them."""
+    """Describe in the log the laws of faults that were fitted to logs, and the expected numbers of
+    faults where `expected` gives them."""
     for number, law in enumerate(scenario.faults.laws):
         if law.fit is not None:
             system.describe(FaultsFitted, number, *astuple(law.fit))
@@ -269,8 +273,8 @@ def _describe_faults(scenario: Scenario, system: System) -> None:
 
 
 def _faulty_units(scenario: Scenario, system: System) -> list[tuple[int, ...] | None]:
-    """Return, for each law of faults, the numbers of the units that it strikes, or None if it
-    strikes all; describe them in the log."""
+    """Return, for each law of faults, the numbers of the units (workers, nodes or racks) that it
+    strikes, or None if it strikes all; describe in the log those of laws that strike only some."""
     platform, found = scenario.full_platform, []
     for number, law in enumerate(scenario.faults.laws):
         nodes = platform.units(law.of)
@@ -295,10 +299,10 @@ def _hazard(
     scheduler: Scheduler,
     registry: WorkerRegistry,
 ) -> Hazard:
-    """Make the actor that makes the faults of law number `number` happen.
+    """Make the actor that makes the faults of `law`, which has number `number`, happen.
 
-    `faulty` has the units that the law strikes; None means all. The first law's random stream has
-    no number in its name, so that adding a law does not change its draws.
+    `faulty` has the numbers of the units that the law strikes; None means all. The first law's
+    random stream has no number in its name, so that adding a law does not change its draws.
     """
     platform, own = scenario.full_platform, f"/{number}" if number else ""
     nodes = platform.units(law.of)
@@ -339,8 +343,8 @@ def _hazard(
 
 
 def _effect(scenario: Scenario, law: AnyFault, number: int) -> Fail | Hang:
-    """Return what the law does to the workers of a unit that it strikes: they fail, or they
-    hang."""
+    """Return the message that tells a worker of a unit that law number `number` strikes what
+    happens to it: it fails, or it hangs."""
     if law.hangs:
         return Hang(law.detection, number)
     differ = len({it.detection for it in scenario.faults.laws if not it.hangs}) > 1
@@ -373,7 +377,8 @@ def _master(scenario: Scenario, system: System) -> Master | None:
 def _maker(
     scenario: Scenario, system: System, scheduler: Scheduler, master: Master | None
 ) -> Callable[[int], Worker]:
-    """Return the function that makes the actor of a worker from its index."""
+    """Return the function that makes the actor of a worker from its number, with its owner's
+    changes, notices and speeds."""
     platform, reports = scenario.full_platform, scheduler.decider.wants_holdings
 
     def make(index: int) -> Worker:

@@ -46,8 +46,8 @@ Coming = Callable[[Scheduler, Storage | None], Iterator[tuple[float, Job]]]
 
 
 def prepared(scenario: Scenario, system: System) -> tuple[Decider, int, Coming]:
-    """Return the decider of copies, the number of jobs to come, and the function that yields the
-    jobs as they arrive.
+    """Return (the decider of redundant copies, the number of jobs to come, the function that yields
+    the jobs as they arrive).
 
     Raises InputError for a scenario that cannot be simulated.
     """
@@ -56,8 +56,8 @@ def prepared(scenario: Scenario, system: System) -> tuple[Decider, int, Coming]:
 
 
 def _in_columns(scenario: Scenario) -> bool:
-    """Return whether the state of all copies fits into arrays, one entry a copy: workers change
-    only their speed, and only work takes time."""
+    """Return whether the state of all copies fits into arrays, with one entry for each copy:
+    workers change only their speed, and jobs have nothing but work that takes time."""
     job, own = scenario.job, scenario.protection
     if not isinstance(job, RigidSection) or not (job.stream or job.jobs):
         return False
@@ -68,15 +68,16 @@ def _in_columns(scenario: Scenario) -> bool:
 
 
 def _only_work(job: AnyJob) -> bool:
-    """Return whether a listed job has one worker and nothing but work."""
+    """Return whether a listed job is rigid with one worker and has no protection, listed failures,
+    verification, estimate or start-up of its own."""
     more = job.protection or job.verdicts or job.verification or job.estimate
     more = more or job.startup or job.select
     return isinstance(job, RigidJob) and job.processors == 1 and not more
 
 
 def _disturbances(scenario: Scenario) -> dict[str, bool]:
-    """Map each section of the scenario to whether it lets something other than changes of speed
-    happen."""
+    """Map the section or key of each thing other than changes of speed that can happen to runs to
+    whether the scenario has it."""
     return {
         "faults": not isinstance(scenario.faults, NoFaults),
         "errors": any(scenario.errors.given.values()),
@@ -87,7 +88,8 @@ def _disturbances(scenario: Scenario) -> dict[str, bool]:
 
 
 def _policy(scenario: Scenario) -> tuple[RedundancyPolicy, bool]:
-    """Return the policy, and whether its new copies start from the furthest copy's state.
+    """Return (the policy for redundant copies, whether its new copies start from the furthest
+    copy's state).
 
     Raises InputError for an unknown policy.
     """
@@ -126,8 +128,8 @@ def _columns(scenario: Scenario, system: System) -> tuple[Decider, int, Coming]:
 
 
 def _listed(scenario: Scenario, system: System) -> tuple[Iterator[BatchJob], int]:
-    """Return the jobs in order of submission, and their number; the jobs of a stream are drawn as
-    they arrive."""
+    """Return the jobs in order of submission, and their number; the jobs of a stream are drawn one
+    after the other as they are asked for."""
     job = cast(RigidSection, scenario.job)
     if job.stream is None or job.jobs:
         listed = [it.job for it in workload(scenario, system).submissions]
@@ -136,10 +138,11 @@ def _listed(scenario: Scenario, system: System) -> tuple[Iterator[BatchJob], int
 
 
 def _gain(scenario: Scenario, system: System, cloning: bool) -> Gain | None:
-    """Return the scenario's gain g(r, t), by which a job with r copies progresses under mean
-    semantics; None if it sets no gain, so that each copy progresses as its worker does.
+    """Return the scenario's gain g(r, t), the mean work that a job with r copies has done after a
+    time t; None if it sets no gain, so that each copy progresses as its worker does.
 
-    Raises InputError for a gain without cloning, or with workers that are not all alike.
+    `cloning` says whether the policy's copies start from the furthest one's state. Raises
+    InputError for a gain without cloning, or with workers that are not all alike.
     """
     pool = scenario.full_platform.pool
     if pool.gain is None:
@@ -183,7 +186,8 @@ def _runs(scenario: Scenario, system: System) -> tuple[Decider, int, Coming]:
 
 
 def _moves_freely(rules: Rules) -> bool:
-    """Return whether it costs nothing to end a run at any time and continue it elsewhere."""
+    """Return whether it costs nothing to end a run at any time and continue it elsewhere: no
+    checkpoints, no delay of clones, no verification."""
     return rules.kind is ProtectionKind.NONE and not rules.delay and not rules.verification
 
 

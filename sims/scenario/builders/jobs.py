@@ -64,7 +64,8 @@ class JobMaker:
     actor."""
 
     def spawn(self) -> None:
-        """Make the actors of all jobs.
+        """Make the actors of all jobs: one attempt after another for a job to which only faults can
+        happen, otherwise full runs.
 
         Raises InputError for a job that would never end.
         """
@@ -89,8 +90,9 @@ class JobMaker:
     def of_runs(
         self, submission: Submission, make: Make, rules: Rules, listed: Sequence[int] | None = None
     ) -> JobOfRuns:
-        """Make the actor of a job whose runs have stages, with `make`. `listed` gives the outcomes
-        of its verifications, 1 for an error, where they are known beforehand."""
+        """Make the actor of a job whose runs have stages, by calling `make`, under the protection
+        `rules`. `listed` gives the outcomes of its verifications, 1 for an error, where they are
+        known beforehand; None where the job's errors are as the scenario says."""
         scenario = self.scenario
         if submission.job.kind in (JobKind.RIGID, JobKind.MOLDABLE):
             refuse_tiny_period(rules, submission.job)
@@ -108,7 +110,8 @@ class JobMaker:
         )
 
     def _maker_and_rules(self, submission: Submission) -> tuple[Make, Rules]:
-        """Return the function that makes a job of this kind, and the rules of its protection."""
+        """Return the function that makes the actor of a job of this kind under this decider, and
+        the rules of its protection."""
         scenario, job = self.scenario, submission.job
         if scenario.decider is DeciderKind.PACK:
             from actors.malleable_job import MalleableJob
@@ -144,12 +147,13 @@ class JobMaker:
 
     @cached_property
     def _density(self) -> float:
-        """Silent errors per unit of work, where the scenario gives the rate of errors that way."""
+        """Silent errors per unit of work, where the scenario gives the rate of errors that way;
+        otherwise 0."""
         return self.scenario.errors.per_unit(self._works)
 
     def _errors(self, submission: Submission) -> SilentErrors:
-        """Return the job's silent errors: listed, or drawn from a random stream of the job's
-        own."""
+        """Return the silent errors of a job's runs: as the scenario lists them for the job, or
+        drawn from a random stream of the job's own."""
         listed = submission.own.verdicts if submission.own else None
         if listed is not None:
             return SilentErrors(iter(listed))
@@ -157,10 +161,11 @@ class JobMaker:
         return SilentErrors(rate=self.scenario.errors.rate or 0, per_work=self._density, stream=own)
 
     def _failures(self) -> list[int]:
-        """Return, for each job, the number of its runs that fail before one succeeds.
+        """Return, for each job, the number of its runs that fail by a silent error before one
+        succeeds.
 
         Numbers are drawn for every job, also for those with a number of their own, so that setting
-        one does not change the others'.
+        one does not change the others'. Raises InputError where every run of a job would fail.
         """
         described, errors = [it.job for it in self.jobs.submissions], self.scenario.errors
         _refuse_endless(described, [0] * len(described))
@@ -182,8 +187,8 @@ def plain(scenario: Scenario) -> Callable[[Submission], bool]:
     """Return a predicate on submissions: whether nothing but faults can change the rate or the end
     of a job's runs, so that each attempt is a single timer.
 
-    The answer is computed once for each kind of job and table of protection, because a log may have
-    a million jobs under one.
+    The answer is computed once for each kind of job and protection, because a log may have a
+    million jobs under one.
     """
     known = dict[tuple[str, int, bool], bool]()
 
@@ -200,7 +205,7 @@ def plain(scenario: Scenario) -> Callable[[Submission], bool]:
 
 def _whole(scenario: Scenario, submission: Submission) -> bool:
     """Return whether each run of the job executes the whole job at an unchanging speed, without
-    stages.
+    stages such as checkpoints, messages or a start-up.
 
     The number of failed runs can then be drawn beforehand, so that adding a hazard changes no job's
     failures.
@@ -218,7 +223,8 @@ def _whole(scenario: Scenario, submission: Submission) -> bool:
 
 
 def _needs_run(job: BatchJob) -> bool:
-    """Return whether a job has what a job of attempts has not: stages, or members that it keeps."""
+    """Return whether a job has what an actor of single attempts cannot have: a start-up, a choice
+    of workers, standbys, or replicas."""
     return bool(job.startup or job.select or job.standbys or job.replicas)
 
 
@@ -236,7 +242,7 @@ def period_by(formula: str, scenario: Scenario, folder: Path) -> float:
 
 def with_mtbf(scenario: Scenario) -> Scenario:
     """Return a scenario in which Young's and Daly's periods take the MTBF of the workers' traces
-    where no other MTBF is set."""
+    where the scenario has no other; the scenario itself where no period needs one."""
     job = scenario.job
     asking = any(it.asks_rate for it in scenario.protections.values())
     if not asking or scenario.mtbf < inf:
@@ -262,7 +268,8 @@ def _warn_of_single(submission: Submission) -> None:
 
 
 def _refuse_endless(jobs: Sequence[BatchJob], failures: Sequence[int]) -> None:
-    """Raise InputError where the jobs' work, with so many failed runs of each, sums to infinity."""
+    """Raise InputError where the work of all jobs, with failures[i] failed runs of job i, and the
+    times of their submissions sum to infinity."""
     total = 0.0
     for job, count in zip(jobs, failures, strict=True):
         total += (job.profile.work + job.overhead) * (count + 1) + job.submitted
@@ -275,8 +282,8 @@ def _refuse_endless(jobs: Sequence[BatchJob], failures: Sequence[int]) -> None:
 
 
 def _everywhere(scenario: Scenario) -> float:
-    """Return the mean time between a worker's faults by those laws that strike all units; inf if no
-    law does.
+    """Return the mean time between a worker's faults by those laws that strike all units together;
+    inf if no law strikes all.
 
     Other laws do not count, as a job may find workers that they do not strike.
     """

@@ -38,7 +38,8 @@ Timed = tuple[float, str]
 
 def limit_events(scenario: Scenario, system: System) -> None:
     """Have the simulation end with an error once too many events have passed without any work saved
-    or completed.
+    or completed: `stalled_after`, or by default 1,000,000 or 1,000 for each worker, whichever is
+    more.
 
     No limit is set where the simulation ends otherwise: by a cap, or by a trace whose end is an
     error.
@@ -62,7 +63,7 @@ def _ends(section: WorkerFields) -> bool:
 
 def limit_resolution(scenario: Scenario, system: System, jobs: Workload | None) -> None:
     """Have the simulation end with an error once its time is so late that the scenario's shortest
-    duration no longer changes it, in double precision.
+    duration no longer changes it, in double precision. `jobs` is None where they come as a stream.
 
     Raises InputError, naming both keys, where that happens by the latest time that the scenario
     names.
@@ -84,8 +85,9 @@ def limit_resolution(scenario: Scenario, system: System, jobs: Workload | None) 
 
 
 def _durations(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
-    """Yield each duration that the scenario sets, of parts of runs and of workers' absences, with
-    its key."""
+    """Yield (duration, key that sets it) for each duration of parts of runs and of workers'
+    absences that the scenario sets; parts that computing takes are as short as on its fastest
+    worker."""
     section = scenario.job
     # Work and verifications end sooner on a fast worker.
     fastest = max([1.0, *map(_peak, scenario.full_platform.sections)])
@@ -111,7 +113,9 @@ def _peak(section: WorkerFields) -> float:
 
 
 def _work_lengths(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
-    """Yield each duration that ends sooner on a faster worker, at speed 1, with its key."""
+    """Yield (duration at speed 1, key that sets it) for each duration that ends sooner on a faster
+    worker: jobs, verifications and work between checkpoints. Of rigid jobs only the shortest and
+    the longest count."""
     section = scenario.job
     yield section.verification, "job.verification"
     yield from _periods(scenario.protection, "protection")
@@ -133,8 +137,8 @@ def _work_lengths(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
 
 
 def _fault_lengths(scenario: Scenario) -> Iterator[Timed]:
-    """Yield the times for which faults keep workers DOWN, and remain undetected, each with its
-    key."""
+    """Yield (duration, key that sets it) for the times for which faults keep workers DOWN or remain
+    undetected, and for repairs and the call of a reserve."""
     for law in scenario.faults.laws:
         yield law.detection, "faults.detection"
         if scenario.repair is None:
@@ -147,8 +151,8 @@ def _fault_lengths(scenario: Scenario) -> Iterator[Timed]:
 
 
 def _storage_lengths(scenario: Scenario) -> Iterator[Timed]:
-    """Yield the least time in which a checkpoint passes to the shared storage, for each protection,
-    with its key."""
+    """Yield (time, key of the size) for each protection that saves to the shared storage: the least
+    time in which its checkpoint passes."""
     for key, section in scenario.protections.items():
         if scenario.storage is not None and section.bytes is not None:
             yield section.bytes / scenario.storage.bandwidth, f"{key}.bytes"
@@ -169,15 +173,15 @@ def _protection_lengths(section: ProtectionSection, key: str) -> Iterator[Timed]
 
 
 def _periods(section: ProtectionSection, key: str) -> Iterator[Timed]:
-    """Yield the work between two checkpoints with its key, where the scenario gives it as a
-    number."""
+    """Yield (work between two checkpoints, its key) where the protection at the dotted key `key`
+    gives it as a number."""
     if section.kind is not ProtectionKind.NONE and not isinstance(section.period, str):
         yield section.period, f"{key}.period"
 
 
 def _instants(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
-    """Yield each time at which the scenario lets something happen for certain (a listed fault, the
-    last submission), with its key."""
+    """Yield (time, key that sets it) for each time at which the scenario lets something happen for
+    certain: a listed fault, or the last submission."""
     for law in scenario.faults.laws:
         yield from ((time, "faults.strikes") for time, _ in law.listed)
     if jobs is not None and jobs.submissions:
@@ -192,8 +196,8 @@ def _length(job: BatchJob) -> float:
 
 
 def _key_of(scenario: Scenario, job: BatchJob, key: str) -> str:
-    """Return the dotted key that sets one of the job's times, or that of the log from which it
-    comes."""
+    """Return the dotted key of the scenario that sets the value `key` of this job, or, for a job
+    that is not listed, the key of its source with the job's name."""
     sources = scenario.job.sources
     if sources.get("jobs"):
         return f"job.jobs.{job.index}.{key}"
@@ -201,7 +205,7 @@ def _key_of(scenario: Scenario, job: BatchJob, key: str) -> str:
 
 
 def refuse_tiny_period(rules: Rules, job: BatchJob) -> None:
-    """Refuse a job that would take more checkpoints than a run can hold.
+    """Refuse a job of which a run would take more than 10^9 checkpoints under these rules.
 
     Raises InputError that names the least accepted period.
     """

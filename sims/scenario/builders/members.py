@@ -33,7 +33,8 @@ FREE = MasterSection(channels=1)
 
 
 def enrolment(scenario: Scenario, jobs: Workload) -> EnrolmentDecider:
-    """Return the decider that enrols workers for iterative jobs.
+    """Return the decider that enrols workers for iterative jobs: an enrolment policy chooses the
+    workers of each iteration and their tasks.
 
     Raises InputError for an unknown policy, and for jobs or platforms that no enrolment can serve.
     """
@@ -69,8 +70,9 @@ def _enrolment(scenario: Scenario, submission: Submission, belief: Belief) -> En
 
 
 def _refuse_short(master: MasterSection, needed: float) -> None:
-    """Raise InputError where the master's timetable has fewer than `needed` slots, in which one
-    worker could receive an iteration's program and data."""
+    """Raise InputError where the master's timetable has fewer than `needed` slots in all: those in
+    which one worker could receive the program and all data of an iteration. Without a timetable do
+    nothing."""
     served = sum(map(len, master.timetable))
     if master.timetable and served < needed:
         raise unfit(
@@ -120,8 +122,11 @@ def _enrolment_named(name: str) -> EnrolmentPolicy:
 
 def _fixed(section: PolicySection, platform: Platform, tasks: int) -> FixedConfiguration:
     """Return the policy that always enrols the same members: `members` in the policy's parameters
-    maps worker names to numbers of tasks. Raises InputError where that does not fit the `tasks` of
-    an iteration."""
+    maps worker names of `platform` to numbers of tasks.
+
+    Raises InputError unless `members` is the only parameter, each name is a worker's, each number
+    of tasks a whole one above 0, and their sum `tasks`, the number of tasks of an iteration.
+    """
     members, index = section.parameters.get("members"), platform.index
     if set(section.parameters) != {"members"} or not isinstance(members, dict):
         raise unfit(
@@ -149,9 +154,11 @@ POOL = "pool"
 
 
 def deadlines(scenario: Scenario, jobs: Workload) -> DeadlineDecider:
-    """Return the decider for jobs with deadlines.
+    """Return the decider that moves jobs with deadlines from kind to kind of worker (spot, on
+    demand).
 
-    Raises InputError for an unknown policy, and for jobs that it cannot decide for.
+    Raises InputError for an unknown policy, and for jobs that it cannot decide for: not rigid,
+    without a deadline, or with several copies.
     """
     section = scenario.policy
     policy = section.load("name", _kind_policy_named, scenario.folder)
@@ -166,7 +173,8 @@ def deadlines(scenario: Scenario, jobs: Workload) -> DeadlineDecider:
 
 @frozen
 class KindAmong:
-    """A policy that chooses kinds of workers, with a check of each answer."""
+    """A policy that chooses kinds of workers, with a check that each answer is one of `kinds`, the
+    platform's."""
 
     policy: KindPolicy
     kinds: Collection[str]
@@ -223,8 +231,11 @@ def _deadline(submission: Submission) -> float:
 
 
 def _kinds(platform: Platform) -> dict[str, tuple[Offer, tuple[int, ...]]]:
-    """Map each kind of worker (the name of its table) to its price offer and the numbers of its
-    workers, the cheapest kind first."""
+    """Map each kind of worker (the name of its table, or `pool` for those of `[platform]`) to its
+    price offer and the numbers of its workers, the cheapest kind first; spares do not count.
+
+    Raises InputError where no kind is called `on-demand`.
+    """
     found: dict[str, tuple[Offer, tuple[int, ...]]] = {}
     for worker, own in enumerate(islice(platform, platform.able)):  # spares start no job
         kind = own.name.partition(".")[0] if isinstance(own, WorkerSection) else POOL

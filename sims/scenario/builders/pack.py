@@ -44,7 +44,8 @@ PAIR = 2
 
 
 def decider(scenario: Scenario, jobs: Workload, system: System) -> PackDecider:
-    """Return the decider of a pack.
+    """Return the decider of a pack: malleable applications that share the platform and are resized
+    while they run.
 
     Raises InputError for an unknown policy, and for jobs that cannot be in a pack.
     """
@@ -70,7 +71,8 @@ def decider(scenario: Scenario, jobs: Workload, system: System) -> PackDecider:
 
 
 def described(scenario: Scenario) -> PackDescribed:
-    """Return the event that describes the pack in the log."""
+    """Return the event that describes the pack in the log: group size, downtime, MTBF, link, and
+    whether faults can be fatal."""
     job, link, guard = scenario.job, scenario.link, scenario.protection
     as_in_paper = _as_in_paper(scenario)
     # malleable17's own rule is its own combination's default.
@@ -88,14 +90,15 @@ def described(scenario: Scenario) -> PackDescribed:
 
 def _as_in_paper(scenario: Scenario) -> bool:
     """Return whether the scenario has only what malleable17 considers: buddy checkpoints, and
-    faults as the only disturbance."""
+    faults as the only disturbance, so no master, no owners, no speeds and no copies."""
     guards = scenario.protections.values()
     buddies = all(it.kind is ProtectionKind.BUDDIES and it.copies == 1 for it in guards)
     return buddies and scenario.full_platform.plain and scenario.master is None
 
 
 def application(scenario: Scenario, submission: Submission) -> ApplicationDescribed:
-    """Return the event that describes an application in the log."""
+    """Return the event that describes an application in the log: its footprint, speedup and
+    checkpoint period."""
     job, section = submission.job, submission.protection
     asked = cast(Application, job.profile)
     table = asked.speedup.times if isinstance(asked.speedup, Listed) else ()
@@ -110,8 +113,8 @@ def application(scenario: Scenario, submission: Submission) -> ApplicationDescri
 
 
 def _mtbf(scenario: Scenario) -> float | None:
-    """Mean time mu between the faults of one worker, in the scenario's unit; None if no fault is
-    expected."""
+    """Return mu, the mean time between the faults of one worker, in the scenario's unit; None if no
+    fault is expected, or nothing protects against faults."""
     section, mtbf = scenario.protection, scenario.protection.mtbf or scenario.mtbf
     return mtbf if section.kind is not ProtectionKind.NONE and mtbf < inf else None
 
@@ -129,7 +132,8 @@ def _rule(section: ProtectionSection, mtbf: float) -> PeriodRule:
 
 
 def application_costs(scenario: Scenario, jobs: Workload, pack: PackDescribed) -> list[Costs]:
-    """Return the costs of each application on each number of workers.
+    """Return, for each job of the workload, its times and costs on each number of workers that the
+    pack can give it.
 
     Raises InputError for checkpoints whose period no formula can give.
     """
@@ -148,8 +152,8 @@ def application_costs(scenario: Scenario, jobs: Workload, pack: PackDescribed) -
 
 
 def _alone(storage: StorageSection, size: float, members: Times) -> Times:
-    """Return, for each number of members, the time in which they save `size` bytes while no other
-    application uses the storage: nobody knows beforehand how many will."""
+    """Return, for each number of `members`, the time in which these together save `size` bytes
+    while no other application uses the storage: nobody knows beforehand how many will."""
     return size / np.minimum(storage.bandwidth, storage.each * members)
 
 
@@ -193,7 +197,11 @@ def _check_period(
     section: ProtectionSection, protection: Checkpointing, footprint: float, pair: int, size: int
 ) -> None:
     """Raise InputError where a formula cannot give the period: it needs checkpoints that take some
-    time, and far less than passes between faults."""
+    time, and far less than passes between faults.
+
+    Both are checked on the smallest and on the largest number of workers, `pair` and the largest
+    multiple of it up to `size`.
+    """
     if not isinstance(section.period, str):
         return
     sizes = np.array([pair, max(size - size % pair, pair)], dtype=np.float64)

@@ -45,9 +45,10 @@ CRITERIA = ("IP", "IE", "IY", "IAY")
 
 
 def decider(scenario: Scenario, jobs: Workload) -> QueueDecider:
-    """Return the decider of a queue.
+    """Return the decider of a queue, with the scenario's allocation, order and strategy.
 
-    Raises InputError for an unknown policy, or for a job that requests no number of workers.
+    Raises InputError for an unknown policy, or for an iterative job that requests no number of
+    workers.
     """
     _refuse_without_processors(jobs)
     standbys = _standbys(scenario, jobs)
@@ -70,8 +71,9 @@ def decider(scenario: Scenario, jobs: Workload) -> QueueDecider:
 
 
 def _check_reserve(scenario: Scenario, jobs: Workload) -> None:
-    """Raise InputError for a reserve that leaves no other worker, or where a job requests no number
-    of workers, so that it never lacks any."""
+    """Raise InputError for a reserve (workers that their owner keeps until the queue's first job
+    lacks some) that leaves no other worker, or where a job requests no number of workers, so that
+    it never lacks any."""
     platform = scenario.full_platform
     if not platform.pool.reserve:
         return
@@ -85,7 +87,7 @@ def _check_reserve(scenario: Scenario, jobs: Workload) -> None:
 
 
 def _standbys(scenario: Scenario, jobs: Workload) -> bool:
-    """Return whether any job has standbys.
+    """Return whether any job has standbys (workers held ready to replace members).
 
     Raises InputError where standbys cannot be had: a shelf, or a plan of all starts, counts on
     workers that standbys would take.
@@ -192,7 +194,8 @@ def take(scenario: Scenario, jobs: Workload, scheduler: Scheduler) -> Take | Non
 
 
 def _by_record(name: str, scheduler: Scheduler) -> Take:
-    """Return the placement that chooses workers by their records of faults, or by their scores.
+    """Return the placement `fewest-faults` or `highest-score`, as `name` says, which chooses
+    workers by the faults on record or by their scores.
 
     Raises InputError where the scenario keeps no such records.
     """
@@ -213,7 +216,8 @@ def _as_enrolment(
     scenario: Scenario, submission: Submission, members: int, belief: Belief
 ) -> Enrolment:
     """Return the view of a run by which an enrolment policy can choose its workers: one task for
-    each member, whose time is the run's. Times are rounded up to whole units."""
+    each of its `members`, whose time on a worker is the run's. Times are rounded up to whole units,
+    and `belief` is what the policy assumes about workers."""
     job, platform, master = submission.job, scenario.full_platform, scenario.master
     if job.kind is JobKind.ITERATIVE:
         share = -(-iterative(submission).tasks // members)

@@ -15,10 +15,8 @@ from sims.scenario.retirement import NeverRetire
 
 
 def check_repair(scenario: Scenario) -> None:
-    """Refuse keys that have no meaning with `[repair]`, or without it.
-
-    Raises InputError that names the key.
-    """
+    """Raise InputError, naming the key, where a law of faults has a `curable` though there is no
+    `[repair]`, or a `downtime` though there is one."""
     section = scenario.repair
     for law in scenario.faults.laws:
         if section is None and law.curable is not None:
@@ -29,8 +27,8 @@ def check_repair(scenario: Scenario) -> None:
 
 
 def recorded(scenario: Scenario) -> bool:
-    """Return whether the retirement policy asks for the computing time on each worker, so that it
-    has to be recorded."""
+    """Return whether computing times on each worker have to be recorded: there are repairs, and a
+    retirement policy that may ask for them."""
     return scenario.repair is not None and not isinstance(scenario.repair.retirement, NeverRetire)
 
 
@@ -38,7 +36,7 @@ def spawn_repairs(
     scenario: Scenario, system: System, registry: WorkerRegistry, scheduler: Scheduler
 ) -> Repairs | None:
     """Make the actor that repairs what faults strike, and describe the repair in the log; return
-    None if there is no repair, so that faults have a downtime."""
+    the actor, or None where the scenario has no `[repair]`, so that faults have a downtime."""
     section, laws = scenario.repair, scenario.faults.laws
     if section is None:
         return None

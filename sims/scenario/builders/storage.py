@@ -20,7 +20,7 @@ REPLACED = {
 
 def spawn_storage(scenario: Scenario, system: System) -> Storage | None:
     """Make the actor of the storage that the scenario's runs share, and describe the storage in the
-    log; return None if there is none."""
+    log; return the actor, or None where the scenario has no storage."""
     section = scenario.storage
     if section is None:
         return None
@@ -29,8 +29,9 @@ def spawn_storage(scenario: Scenario, system: System) -> Storage | None:
 
 
 def check_storage(scenario: Scenario) -> None:
-    """Raise InputError, naming the key, for settings that the shared storage makes meaningless, and
-    for checkpoints that go to it without a size."""
+    """Raise InputError, naming the key, where checkpoints go to the shared storage without a size
+    (`bytes`), where they have a size and do not go there, or where the time of a checkpoint or
+    image is set that the storage determines."""
     if scenario.storage is None:
         for place, section in scenario.protections.items():
             if section.bytes is not None:

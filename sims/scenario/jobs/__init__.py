@@ -92,15 +92,15 @@ class ListedJob(Section):
 
     @property
     def verdicts(self) -> tuple[int, ...] | None:
-        """Outcomes of the job's verifications as the scenario lists them, 1 for an error; None if
-        they are drawn."""
+        """Outcomes of the job's verifications as the scenario lists them, in order, 1 for an error;
+        None if they are drawn."""
         failures = self.failures
         return (1,) * failures if isinstance(failures, int) else failures
 
     @property
     def count(self) -> int | None:
-        """Number f_j of the job's runs that fail before one succeeds, as the scenario gives it;
-        None if it is drawn."""
+        """Number f_j of the job's runs that fail before the first that does not, as the scenario
+        gives it; None if it is drawn."""
         return None if self.verdicts is None else (*self.verdicts, 0).index(0)
 
 
@@ -142,7 +142,8 @@ class RigidJob(ListedJob):
         return Replication(self.replicas, self.least, self.regroup, self.rejoin)
 
     def profile(self, index: int, platform: Platform) -> Profile:
-        """Return t(p), the job's execution time on p processors; `index` counts jobs from 0."""
+        """Return t(p), the job's execution time on its own number of processors, the only p that it
+        has; neither `index` nor `platform` matters."""
         return Rigid(self.processors, self.time)
 
 
@@ -166,7 +167,8 @@ class MoldableJob(ListedJob):
             raise Unacceptable("processors", wanted, f"1 to {most}, for which it has times")
 
     def profile(self, index: int, platform: Platform) -> Profile:
-        """Return t(p), the job's execution time on p processors; `index` counts jobs from 0."""
+        """Return t(p), the job's execution time as a function of its number of processors p, which
+        the profile fixes where the job does; neither `index` nor `platform` matters."""
         profile = self.speedup.profile()
         return Fixed(profile, self.processors) if self.processors else profile
 
@@ -181,8 +183,8 @@ class MalleableEntry(ListedJob):
     """Execution time by number of workers."""
 
     def profile(self, index: int, platform: Platform) -> Profile:
-        """Return t(p), the application's execution time on p workers; `index` counts jobs from
-        0."""
+        """Return t(p), the application's execution time as a function of its number of workers p,
+        up to the size of `platform`; `index` does not matter."""
         return Application(self.footprint, self.speedup, platform.size)
 
 
@@ -203,9 +205,10 @@ class IterativeEntry(ListedJob):
     the workers' own `task_time`."""
 
     def times(self, index: int, platform: Platform) -> tuple[float, ...]:
-        """Return w_q, the time of one task on each worker.
+        """Return w_q, the time of one task of this job on each worker of `platform`, by number.
+        `index` is the job's place in `job.jobs`, for errors.
 
-        Raises InputError where `task_times` has not one entry for each worker of the platform.
+        Raises InputError where `task_times` has not one entry for each worker.
         """
         if len(self.task_times) not in (0, platform.size):
             raise unfit(
@@ -216,8 +219,9 @@ class IterativeEntry(ListedJob):
         return self.task_times or tuple(worker.task_time for worker in platform)
 
     def profile(self, index: int, platform: Platform) -> Profile:
-        """Return t(p), an estimate of one iteration's time from the mean of the workers' task
-        times; `index` counts jobs from 0."""
+        """Return t(p), an estimate of the time of one iteration on p workers, from the mean of the
+        task times on `platform`'s workers; p is fixed to the number that the job requests, or 1.
+        `index` is the job's place in `job.jobs`, for errors."""
         times = self.times(index, platform)
         return Lockstep(self.processors or 1, self.tasks, sum(times) / len(times))
 
@@ -254,24 +258,25 @@ class JobFields(Section):
 
     @property
     def selecting(self) -> float:
-        """Time that the choice of workers for a run takes, time units."""
+        """Time that the choice of workers for a run takes before it starts up, time units."""
         select: Selection | float = getattr(self, "select", 0)
         return select.choosing if isinstance(select, Selection) else select
 
     @property
     def listed(self) -> tuple[AnyJob, ...]:
-        """Return the jobs that the section describes one by one."""
+        """The jobs that the section describes one by one."""
         return self.jobs
 
     def drawn(self, workers: int) -> Sequence[Profile]:
         """Draw the jobs that the section describes by a law, for a platform of `workers` workers;
-        return their profiles (execution times by number of processors)."""
+        return their profiles (execution times by number of processors), none if it has no law."""
         source = getattr(self, "synthetic", None)
         return source.draw() if source else ()
 
     @property
     def sources(self) -> dict[str, object]:
-        """Map each key from which the jobs can come to its value, of which one may be set."""
+        """Maps each key from which the section's jobs can come to its value; exactly one of the
+        values is set in a valid section."""
         return {key: getattr(self, key) for key in self.SOURCES}
 
 

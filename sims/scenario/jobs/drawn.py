@@ -52,7 +52,8 @@ class UniformJobs(Section):
     """Seed of the set of jobs; the scenario's own seed draws the jobs' failures."""
 
     def draw(self) -> list[Rigid]:
-        """Draw the jobs; the same seed always gives the same jobs."""
+        """Draw the rigid jobs with the section's own seed; the same seed always gives the same
+        jobs."""
         rng = stream(self.seed, "jobs")
         low, high = self.processors
         counts = rng.integers(low, high, size=self.count, endpoint=True)
@@ -84,7 +85,8 @@ class SyntheticJobs(Section):
     """Seed of the set of jobs; the scenario's own seed draws the jobs' failures."""
 
     def draw(self) -> list[Speedup]:
-        """Draw the jobs; the same seed and model always give the same jobs."""
+        """Draw the jobs' speedup profiles with the section's own seed; the same seed and model
+        always give the same."""
         rng = stream(self.seed, f"jobs/{self.model.value}")
         return [_drawn(self.model, rng, *self.work) for _ in range(self.count)]
 
@@ -137,8 +139,8 @@ class DrawnApplications(Section):
             )
 
     def footprints(self) -> tuple[float, ...]:
-        """Draw the footprints: whole numbers of data units, uniform from `smallest` to
-        `largest`."""
+        """Draw the footprint of each application with the section's own seed: whole numbers of data
+        units, uniform from `smallest` to `largest`."""
         rng = stream(self.seed, "pack")
         low, high = int(self.smallest), int(self.largest)
         return tuple(map(float, rng.integers(low, high, size=self.count, endpoint=True).tolist()))
@@ -230,7 +232,7 @@ class Lublin(Section):
             raise Unacceptable("rush", self.rush, f"at most {LONGEST_GAP / mean:.4g} with `gaps`")
 
     def draw(self, rng: Generator, workers: int) -> JobLog:
-        """Draw the jobs; time 0 is a midnight.
+        """Draw the jobs with `rng`; time 0 is a midnight, and times are whole seconds.
 
         `workers` is the machine's size where `machine` is not set. Raises InputError where the
         least job is larger than the machine.

@@ -61,7 +61,7 @@ class Replay:
 
     @classmethod
     def of(cls, log: JobLog) -> Self:
-        """Return all jobs of a log, unchanged.
+        """Return all jobs of a log, in its order and unchanged, with the log's own counts.
 
         Raises OverflowError where a number of processors does not fit in 64 bits.
         """
@@ -75,30 +75,31 @@ class Replay:
         return self.rows[column]
 
     def keep(self, kept: NDArray[np.bool_], reason: str) -> Self:
-        """Return only the jobs for which `kept` is true; the others are counted as left out for
-        `reason`."""
+        """Return only the jobs for which `kept`, a mask with an entry for each job, is true; the
+        others are counted as left out for `reason`."""
         if kept.all():
             return self
         entry = reason, len(kept) - int(np.count_nonzero(kept))
         return evolve(self, rows=self.rows[kept], left_out=(*self.left_out, entry))
 
     def change(self, how: str, jobs: int, **columns: NDArray[Any]) -> Self:
-        """Return the jobs with other values in some columns; `jobs` of them are counted as changed,
-        as the text `how` says."""
+        """Return the jobs with the given values in the columns named by `columns`, an entry for
+        each job; `jobs` of them are counted as changed, as the text `how` says. With 0 nothing is
+        counted."""
         rows, entries = self.rows.copy(), ((how, jobs),) if jobs else ()
         for column, values in columns.items():
             rows[column] = values
         return evolve(self, rows=rows, changed=(*self.changed, *entries))
 
     def unlike(self) -> Self:
-        """Return the jobs without the log's waits and its date, which are meaningless once load or
-        times have changed."""
+        """Return the jobs with the log's waits unknown and without its date, both of which are
+        meaningless once load or times have changed."""
         waits = np.full(len(self), np.nan)
         return evolve(self.change("", 0, waits=waits), begins=None)
 
     def load(self, workers: int, cut: bool = False) -> float:
         """Return the load: the jobs' area over the capacity of `workers` workers from the first
-        submission to the last.
+        submission to the last; inf where all are submitted at once, or there are none.
 
         Jobs that need more than `workers` count as `workers` wide if `cut` is set, otherwise not at
         all.
@@ -141,8 +142,9 @@ class Flurry(Section):
     """Largest time between two successive submissions of a row, time units."""
 
     def rows(self, log: Replay) -> NDArray[np.bool_]:
-        """Return a mask of the log's jobs that are in a flurry; jobs whose user is unknown are in
-        none."""
+        """Return a boolean mask of the log's jobs that are in a flurry: a row of at least `jobs`
+        jobs of one user, each submitted at most `gap` after the one before. Jobs whose user is
+        unknown are in none."""
         # Rows of one user: sort by user, then by submission; a new row begins with another user or
         # a long gap.
         _, users = np.unique(log["users"].astype(str), return_inverse=True)
@@ -201,7 +203,8 @@ class Selection(Section):
         return {"anyOf": [table, {"type": ["number", "string"]}]}
 
     def apply(self, log: Replay) -> Replay:
-        """Return the log's jobs that take part, cleaned by the rules."""
+        """Return the log's jobs that take part, with those left out and those changed by the rules
+        of cleaning counted. Jobs larger than the platform are cut later, by `cut`."""
         for key in ("statuses", "users", "groups", "queues"):
             if asked := [str(it) for it in getattr(self, key)]:
                 kept = np.isin(log[key].astype(str), asked)
@@ -238,7 +241,7 @@ class Selection(Section):
 
     def cut(self, log: Replay, workers: int) -> Replay:
         """Return the jobs with those that are larger than the platform cut to `workers` processors,
-        if the rule `cut-wide` is set.
+        if the rule `cut-wide` is set; otherwise all as they are.
 
         This follows scaling, which may make jobs larger than the platform.
         """
@@ -278,11 +281,12 @@ class Scale(Section):
             raise Unacceptable("factor", self.factor, "either `factor` or `load`")
 
     def apply(self, log: Replay, workers: int, cut: bool = False) -> Replay:
-        """Return the jobs with their times, sizes or submissions scaled to the load that is asked
-        for.
+        """Return the jobs with their submissions, processors or times scaled, by `factor` or to the
+        `load` that is asked for on a platform of `workers` workers.
 
-        `cut` means that jobs larger than the platform will get all of it. Raises InputError where
-        no load is defined.
+        `cut` means that jobs larger than the platform will get all of it; otherwise they do not
+        count in the load. Raises InputError where a load is asked for and the log has none, as all
+        its jobs are submitted at once.
         """
         before = log.load(workers, cut)
         if self.load is not None and not np.isfinite(before):
@@ -319,7 +323,8 @@ class Resample(Section):
     drawn where it is incomplete."""
 
     def apply(self, log: Replay, rng: Generator) -> Replay:
-        """Return jobs that are drawn anew from the whole blocks of a log.
+        """Return jobs made of `blocks` whole blocks of the log, drawn with replacement with `rng`
+        and put one after the other from time 0 on.
 
         A job that is drawn again is called J7.2, J7.3 and so on. Raises InputError where the log
         has no whole block.

@@ -60,8 +60,8 @@ class PoissonArrivals(Section):
     not counted."""
 
     def draw(self, rng: Generator, workers: int, mean: float) -> Iterator[float]:
-        """Yield arrival times without end, at the rate that gives `workers` workers the load if the
-        mean size of a job is `mean`."""
+        """Yield arrival times without end, in time order, drawn with `rng`, at the rate that gives
+        `workers` workers the load if the mean size of a job is `mean`."""
         time, gap = 0.0, mean / (self.load * workers)
         while True:
             for step in rng.exponential(gap, BLOCK).tolist():
@@ -79,7 +79,8 @@ class ListedArrivals(Section):
     load: ClassVar[float | None] = None
 
     def read(self, folder: Path) -> tuple[Sequence[float], Sequence[float]]:
-        """Return the arrival times, and no sizes, as the list has none."""
+        """Return (the arrival times in the order of the list, an empty sequence of sizes): the list
+        has no sizes. `folder` is not used."""
         return self.times, ()
 
 
@@ -95,7 +96,8 @@ class FileArrivals(Section):
     times stay as they are."""
 
     def read(self, folder: Path) -> tuple[Sequence[float], Sequence[float]]:
-        """Return submit times in seconds from the first one, and run times.
+        """Return (submit times in seconds from the first one, run times in seconds) of the log's
+        jobs, both in the log's order; the log is looked for in `folder`.
 
         Raises InputError if the log cannot be read or has no usable job.
         """
@@ -145,11 +147,13 @@ class StreamSection(Section):
 def arrivals(
     job: StreamSection, workers: int, system: System, folder: Path, verification: float = 0.0
 ) -> tuple[Iterator[BatchJob], int]:
-    """Return the jobs of `[job.stream]` in order of arrival, and their number.
+    """Return the jobs of `[job.stream]` in order of arrival, and their number; `verification` is
+    that of each job, and `workers` the number of workers, to which a load refers.
 
     Of jobs with equal times the lower number comes first. Times and sizes are drawn from the random
-    streams `arrivals` and `sizes`, so that neither changes with the law of the other. Raises
-    InputError where a list is too short, or where no number of jobs is given.
+    streams `arrivals` and `sizes` of `system`, so that neither changes with the law of the other.
+    Files are looked for in `folder`. Raises InputError where a list is too short, or where no
+    number of jobs is given.
     """
     source, law = job.arrivals, job.sizes or Exponential()
     if isinstance(law, ListedSizes):

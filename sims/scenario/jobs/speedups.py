@@ -46,10 +46,10 @@ class Formula(Section):
     where m is the footprint."""
 
     def whole(self, footprint: float | None) -> float:
-        """Return the whole work w: the execution time on one worker, from `work` or from the
-        footprint.
+        """Return the whole work w, the execution time on one worker: the key `work`, or 2 m log2 m
+        for a `footprint` m.
 
-        Raises InputError where neither `work` nor a footprint above 1 gives it.
+        Raises InputError where `work` is not set and the footprint is None or at most 1.
         """
         if self.work is not None:
             return self.work
@@ -64,7 +64,11 @@ class Formula(Section):
         return 2 * footprint * math.log2(footprint)
 
     def profile(self, footprint: float | None = None) -> Profile:
-        """Return the execution time t(p) as a function of the number of workers p."""
+        """Return the execution time t(p) as a function of the number of workers p; `footprint`, in
+        data units, gives the work where the key `work` does not.
+
+        Raises InputError where neither gives it.
+        """
         own = self.model_dump(exclude={"work"})
         return LAWS[own.pop("kind")](self.whole(footprint), **own)
 
@@ -128,8 +132,8 @@ class Times(Section):
             raise Unacceptable("times", self.times, "times whose areas, p t(p), are finite")
 
     def profile(self, footprint: float | None = None) -> Profile:
-        """Return the execution time t(p) as a function of the number of workers p, from the
-        table."""
+        """Return the execution time t(p) as a function of the number of workers p, from the table;
+        `footprint` is not used."""
         return Table(self.times)
 
 
@@ -148,7 +152,8 @@ AnySpeedup = Annotated[Synthetic | Formulas, OneOf()]
 
 
 def durations(speedup: AnySpeedup, footprint: float, sizes: Sizes) -> Sizes:
-    """Return t(p) of an application for each of `sizes`, or for as many of them as its table lists.
+    """Return t(p) of an application with this `footprint`, in data units, for each number of
+    workers p in `sizes`; where a table gives the times, only for the sizes that it lists.
 
     Raises InputError where the application has no work.
     """
@@ -164,7 +169,7 @@ def durations(speedup: AnySpeedup, footprint: float, sizes: Sizes) -> Sizes:
 
 @frozen(eq=False, slots=False)
 class Application:
-    """The execution time of a malleable application on any number of workers.
+    """The execution time of a malleable application with `footprint` data units on 1 to P workers.
 
     Times are computed on first use: for a thousand applications on 5,000 workers there are five
     million.
@@ -177,7 +182,8 @@ class Application:
 
     @cached_property
     def times(self) -> list[float]:
-        """Execution times t(p) for p = 1 .. P, or as far as the application's table goes."""
+        """Execution times t(p) for p = 1 .. P, or as far as the application's table goes, in a list
+        with that of p at index p - 1."""
         sizes = np.arange(1, self.workers + 1, dtype=np.float64)
         return list(map(float, durations(self.speedup, self.footprint, sizes)))
 
@@ -187,8 +193,8 @@ class Application:
         return float(durations(self.speedup, self.footprint, np.ones(1))[0])
 
     def time(self, processors: int) -> float:
-        """Return the execution time on so many workers; beyond its table, the best time in the
-        table."""
+        """Return the execution time on `processors` workers; for more than its times list, the
+        shortest time listed."""
         times = self.times
         return times[processors - 1] if processors <= len(times) else min(times)
 
@@ -202,8 +208,8 @@ TABLE = ("kind=table",)
 
 
 def words(model: AnySpeedup) -> tuple[str, ...]:
-    """Return `key=value` for each key of the model that has a value, as logs have it; a table's
-    times are left out."""
+    """Return `key=value` for each key of a speedup model that has a value, as logs have it; of a
+    table only `kind=table`, as logs have its times elsewhere."""
     if isinstance(model, Times):
         return TABLE
     keys = model.model_dump(exclude_none=True)
@@ -211,7 +217,7 @@ def words(model: AnySpeedup) -> tuple[str, ...]:
 
 
 def _model_of(application: ApplicationDescribed) -> AnySpeedup:
-    """Return the speedup model of an application as its log describes it.
+    """Return the speedup model of an application as its log describes it: the reverse of `words`.
 
     Raises ValueError for a description that `words` would not write.
     """
@@ -238,7 +244,9 @@ def costs_of(
     protection: Checkpointing | None,
     workers: int,
 ) -> Costs:
-    """Return an application's costs on every number of workers that the pack can give it.
+    """Return an application's times and costs on every number of workers that the pack can give it:
+    the multiples of `pack.pair` up to `workers`. Without `protection` nothing is checkpointed and
+    no fault expected.
 
     Raises ValueError for an unknown profile.
     """
@@ -257,11 +265,12 @@ def checkpointing(
     cost: float | Callable[[Sizes], Sizes] | None,
     image: float | None,
 ) -> Checkpointing | None:
-    """Return the parameters with which expected times count checkpoints, or None without
-    checkpoints.
+    """Return the parameters with which an application's expected times count checkpoints and
+    faults; None where it takes no checkpoints.
 
-    `cost` is C, by size if it depends on the number of workers; `image` is the time of a checkpoint
-    on a channel of the master, where images go through one.
+    `kind` is that of its protection. `cost` is C, by size if it depends on the number of workers,
+    None where the pack's link gives it; `image` is the time of a checkpoint image on a channel of
+    the master, None where images go through none.
     """
     from policies.maths.cosched import Checkpointing
 
@@ -279,8 +288,8 @@ def checkpointing(
 
 
 def _period(application: ApplicationDescribed) -> Callable[[Sizes, Sizes], Sizes]:
-    """Return tau, the checkpoint period with the checkpoint included, as a function of MTBF and
-    cost."""
+    """Return tau, the period from one checkpoint's end to the next one's, as a function of MTBF and
+    cost of a checkpoint, by the application's rule."""
     if application.rule is PeriodRule.YOUNG:
         return young_period
     if application.rule is PeriodRule.DALY:
