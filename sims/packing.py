@@ -44,9 +44,9 @@ DECISIVE = ("policies", "actors", *(f"sims/{it}" for it in OF_SIMS))
 
 
 @frozen
-class Kit:
+class Dependencies:
     """Everything that a worker process needs besides the scenarios that it runs: files, modules of
-    the user's, and the version of Holdfast. `Kit()` needs nothing."""
+    the user's, and the version of Holdfast. `Dependencies()` needs nothing."""
 
     code: str = ""
     """Digest of Holdfast's own code."""
@@ -59,12 +59,11 @@ class Kit:
         """Return the digest of each of the user's files and modules, by its path."""
         return dict(self.files) | {it.place: digest(it.text) for it in self.modules}
 
-    def __or__(self, other: Kit) -> Kit:
-        """Return a kit with the files and modules of both; where they differ, those of `self`
-        stay."""
+    def __or__(self, other: Dependencies) -> Dependencies:
+        """Return the files and modules of both; where they differ, those of `self` stay."""
         files = dict((*other.files, *self.files))
         modules = {it.name: it for it in (*other.modules, *self.modules)}
-        return Kit(self.code or other.code, tuple(files.items()), tuple(modules.values()))
+        return Dependencies(self.code or other.code, tuple(files.items()), tuple(modules.values()))
 
 
 def digest(data: bytes) -> str:
@@ -84,8 +83,8 @@ def code() -> str:
 # --- what is named ----------------------------------------------------------------------------
 
 
-def kit_of(strings: Iterable[str], folder: Path) -> Kit:
-    """Return the kit of all files and modules that the values of scenarios name.
+def dependencies_of(strings: Iterable[str], folder: Path) -> Dependencies:
+    """Return the files and modules that the values of scenarios name, and Holdfast's version.
 
     `strings` are these values: a path of an existing file or folder, relative to `folder`, names
     data, and `package.module:Name` names a module, which is sought in `folder` and in the one of
@@ -96,7 +95,7 @@ def kit_of(strings: Iterable[str], folder: Path) -> Kit:
     files = tuple((str(it), _content(it)) for it in paths if it.is_file() or it.is_dir())
     names = [match["module"] for word in known if (match := OWN.fullmatch(word))]
     modules = {it.name: it for it in _modules(names, places(folder))}
-    return Kit(code(), files, tuple(modules.values()))
+    return Dependencies(code(), files, tuple(modules.values()))
 
 
 def _content(path: Path) -> str:
@@ -165,10 +164,10 @@ def _imports(module: Module) -> list[str]:
 
 
 @contextmanager
-def importable(kit: Kit) -> Iterator[None]:
-    """Return a context in which this process can import the modules of a kit; they come before all
-    others of their names."""
-    sys.meta_path.insert(0, found := Sources(kit.modules))
+def importable(dependencies: Dependencies) -> Iterator[None]:
+    """Return a context in which this process can import the modules that are needed; they come
+    before all others of their names."""
+    sys.meta_path.insert(0, found := Sources(dependencies.modules))
     try:
         yield
     finally:
@@ -176,36 +175,36 @@ def importable(kit: Kit) -> Iterator[None]:
 
 
 @contextmanager
-def unpacked(kit: Kit) -> Iterator[None]:
-    """Return a context in which this process has what a kit holds: its files are checked and its
+def unpacked(dependencies: Dependencies) -> Iterator[None]:
+    """Return a context in which this process has what is needed: the files are checked and the
     modules imported.
 
     Raises InputError as `check` does.
     """
-    with importable(kit):
-        check(kit)
+    with importable(dependencies):
+        check(dependencies)
         yield
 
 
-def check(kit: Kit) -> None:
-    """Check that this process has the files and the version of Holdfast that a kit names, and
-    import the kit's modules.
+def check(dependencies: Dependencies) -> None:
+    """Check that this process has the files and the version of Holdfast that are needed, and
+    import the modules.
 
     Raises InputError, naming this machine, for a file, module or version that is missing or
     differs.
     """
     here = f"worker on {socket.gethostname()}"
-    if kit.code != code():
+    if dependencies.code != code():
         problem = "its Holdfast is another one than that which began the campaign"
         raise InputError(here, "", problem, "the same version on every machine")
     # Digests are compared on the worker: a shared folder may hold another version there.
-    for name, content in kit.files:
+    for name, content in dependencies.files:
         path = Path(name)
         if not path.exists() or _content(path) != content:
             problem = "is another file there" if path.exists() else "is not there"
             accepted = "the same file at the same place on every machine, in a shared folder say"
             raise InputError(here, name, problem, accepted)
-    _import_all(kit.modules, here)
+    _import_all(dependencies.modules, here)
 
 
 def _import_all(modules: Sequence[Module], here: str) -> None:
@@ -239,15 +238,15 @@ class Packed:
     sources.
     """
 
-    kit: Kit
+    dependencies: Dependencies
     data: bytes
 
     def open(self) -> Any:
         """Return the object, unpickled in this process, where its modules can be imported from now
         on. Raises InputError, naming this machine, where something that it needs is missing."""
         before = [it for it in sys.meta_path if not isinstance(it, Sources)]
-        sys.meta_path[:] = [Sources(self.kit.modules), *before]
-        check(self.kit)
+        sys.meta_path[:] = [Sources(self.dependencies.modules), *before]
+        check(self.dependencies)
         try:
             return pickle.loads(self.data)
         except (ImportError, AttributeError) as error:
@@ -292,7 +291,7 @@ def pack(value: object, folder: Path = Path()) -> Packed:
         known |= {name: Path() for name in words.intersection(_imports(main))}
         roots.append(Path(script).parent)
     modules = {it.name: it for it in _modules(known, [*roots, *places(folder)])}
-    return Packed(Kit(code(), (), tuple(modules.values())), data)
+    return Packed(Dependencies(code(), (), tuple(modules.values())), data)
 
 
 def _own_file(name: str) -> Path | None:
@@ -311,6 +310,6 @@ def call(packed: Packed) -> Any:
 
     `packed` holds the pair of the function and its only argument.
     """
-    with unpacked(packed.kit):
+    with unpacked(packed.dependencies):
         function, argument = pickle.loads(packed.data)
         return function(argument)

@@ -27,7 +27,7 @@ from sims.metrics.arrivals import Flowtimes
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
 from sims.metrics.report import Report
-from sims.packing import OWN, Kit, unpacked
+from sims.packing import OWN, Dependencies, unpacked
 from sims.scenario import MeasuresSection, Scenario
 from sims.scenario.own_code import imported
 from sims.summary import Summary
@@ -201,7 +201,7 @@ class Batch:
     """Folder in which the files of scenarios are sought."""
     home: Path
     """Folder in which the user's measures are sought."""
-    kit: Kit
+    dependencies: Dependencies
     """Files and modules that the worker needs."""
 
     def halves(self) -> tuple[Batch, ...]:
@@ -224,7 +224,7 @@ def simulate_batch(batch: Batch) -> list[CellResult]:
     InputError where this process lacks something that all runs need.
     """
     # Between two runs the collector would look through the second one as it is set up.
-    with rare_collections(), unpacked(batch.kit):
+    with rare_collections(), unpacked(batch.dependencies):
         return [_simulate(batch, *cell) for cell in batch.cells]
 
 

@@ -180,9 +180,8 @@ class Engine:
         campaign, plan = self.results.campaign, self.results.plan
         listed = tuple((key, case.made(k).scenario, case.seed(k)) for case, k, key in cells)
         home = Path(campaign.folder).absolute()
-        return Batch(
-            listed, campaign.gauges, campaign.by, campaign.until, plan.folder, home, plan.kit
-        )
+        common = campaign.gauges, campaign.by, campaign.until, plan.folder, home
+        return Batch(listed, *common, plan.dependencies)
 
 
 def _killer(cell: tuple[str, Scenario, int]) -> CellResult:

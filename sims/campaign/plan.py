@@ -24,7 +24,7 @@ from sims.campaign.axes import Settings, as_toml, is_object, objects, settings_t
 from sims.campaign.cells import seeded
 from sims.errors import COMMAND_LINE, InputError
 from sims.own_modules import running
-from sims.packing import Kit, digest, kit_of
+from sims.packing import Dependencies, dependencies_of, digest
 from sims.scenario import Scenario
 from sims.scenario.loader import parse, put, read, words
 from sims.scenario.own_code import imported
@@ -49,7 +49,7 @@ class Made:
     """Digest of everything but the seed on which a run depends."""
     first: int
     """Seed of replication 0."""
-    kit: Kit
+    dependencies: Dependencies
     """Files and modules that a worker needs."""
 
 
@@ -125,7 +125,7 @@ class Cells(Sequence[Case]):
     """All cases of a campaign in order: by point on the axes, and then by variant."""
 
     campaign: Campaign
-    kit: Kit = field(factory=Kit, init=False)
+    dependencies: Dependencies = field(factory=Dependencies, init=False)
     """Files and modules that the scenarios made so far need."""
     made: Callable[[int, int], Made] = field(init=False)
     """Function that returns a scenario by the numbers of its case and of its replication, where
@@ -218,10 +218,10 @@ class Cells(Sequence[Case]):
         return parse(Path(self.campaign.folder, self.campaign.scenario))
 
     @cached_property
-    def _of_measures(self) -> Kit:
+    def _of_measures(self) -> Dependencies:
         """The files and modules that a worker process needs for the user's own measures."""
         named = tuple(it.name for it in self.campaign.gauges if it.given is None)
-        return kit_of(named, Path(self.campaign.folder).absolute())
+        return dependencies_of(named, Path(self.campaign.folder).absolute())
 
     def _make(self, number: int, index: int) -> Made:
         """Make the scenario of case `number`, for replication `index`, with its first seed, its
@@ -233,23 +233,23 @@ class Cells(Sequence[Case]):
         campaign = self.campaign
         scenario = self._scenario(self[number].settings(), index)
         if index:
-            kit, first = self.made(number, 0).kit, self.made(number, 0).first
+            dependencies, first = self.made(number, 0).dependencies, self.made(number, 0).first
         else:
             first = scenario.seed if campaign.seed is None else campaign.seed
             key = "--runs" if campaign.source == COMMAND_LINE else "seed"
             checked_seed(first + campaign.most - 1, campaign.source, key)
             table = scenario.model_dump(exclude=NAMES, warnings=False)
-            kit = kit_of(words(table), self.folder) | self._of_measures
-            self.kit |= kit
+            dependencies = dependencies_of(words(table), self.folder) | self._of_measures
+            self.dependencies |= dependencies
         # Objects have no digest; their ids identify them within this process, and `compare` refuses
         # to store results of theirs.
         identities = list(map(id, objects(self[number].settings()).values()))
-        files = kit.code, sorted(kit.digests().values())
+        files = dependencies.code, sorted(dependencies.digests().values())
         measured = identities, campaign.until, campaign.gauges, campaign.by, files
         # Numpy would abbreviate long arrays, and two different scenarios would have one digest.
         with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
             root = digest(repr((seeded(scenario, 0), *measured)).encode())
-        return Made(scenario, root, first, kit)
+        return Made(scenario, root, first, dependencies)
 
     def _scenario(self, given: Settings, index: int) -> Scenario:
         """Return the base scenario with the settings `given`. Where a function makes scenarios, it

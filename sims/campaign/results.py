@@ -271,8 +271,8 @@ class Results:
             "campaign": self.campaign.name,
             "source": self.campaign.source,
             "cells": self.asked(),
-            "code": self.plan.kit.code,
-            "files": self.plan.kit.digests(),
+            "code": self.plan.dependencies.code,
+            "files": self.plan.dependencies.digests(),
         }
 
 

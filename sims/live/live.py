@@ -153,7 +153,7 @@ def live(
         carrier.close()
         processes.post(processes.clear()).result()
     works = driver.works.items()
-    with importable(processes.packed.kit):
+    with importable(processes.packed.dependencies):
         known = processes.advance, processes.answers
         right = {it: work.is_right(*known) for it, work in works if not work.given}
     return LiveResult(right, {name: work.results for name, work in works}, carrier.missed)

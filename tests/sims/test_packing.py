@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sims.errors import InputError
-from sims.packing import Packed, call, kit_of, pack, unpacked
+from sims.packing import Packed, call, dependencies_of, pack, unpacked
 from sims.scenario.own_code import imported
 from tests.sims.cli.commands import environment, python
 
@@ -34,20 +34,20 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_named_modules_are_found_where_their_folder_is_not(folder: Path) -> None:
-    kit = kit_of(["mine:key"], folder)
+    dependencies = dependencies_of(["mine:key"], folder)
     for file in folder.iterdir():
         file.unlink()
-    with unpacked(kit):
+    with unpacked(dependencies):
         assert imported("mine:key", folder, "key")(7) == 2 * 3 * 7
     with pytest.raises(InputError, match="no such module there"):
         imported("mine:key", folder, "key")
 
 
 def test_a_changed_module_is_imported_anew(folder: Path) -> None:
-    with unpacked(kit_of(["mine:key"], folder)):
+    with unpacked(dependencies_of(["mine:key"], folder)):
         assert imported("mine:key", folder, "key")(1) == 6
     (folder / "later.py").write_text("K = 5\n")
-    with unpacked(kit_of(["mine:key"], folder)):
+    with unpacked(dependencies_of(["mine:key"], folder)):
         assert imported("mine:key", folder, "key")(1) == 10
 
 
@@ -73,7 +73,7 @@ def test_a_script_s_own_function_travels_with_what_the_script_imports(folder: Pa
     process = python(folder / "script.py", cwd=away, env=environment())
     assert process.communicate(timeout=60) == ("", "")
     packed = pickle.loads((away / "sent").read_bytes())
-    assert {it.name for it in packed.kit.modules} == {"helper", "later"}
+    assert {it.name for it in packed.dependencies.modules} == {"helper", "later"}
     assert call(packed) == 42
 
 
@@ -83,10 +83,10 @@ def test_an_error_of_a_worker_is_the_same_error_here() -> None:
 
 
 def test_what_is_missing_is_named(folder: Path) -> None:
-    kit = kit_of(["mine:key"], folder)
+    dependencies = dependencies_of(["mine:key"], folder)
     (folder / "helper.py").write_text("import nowhere_at_all\n")
-    broken = kit_of(["mine:key"], folder)
-    assert kit != broken
+    broken = dependencies_of(["mine:key"], folder)
+    assert dependencies != broken
     with pytest.raises(InputError, match="No module named 'nowhere_at_all'"):
         Packed(broken, b"").open()
     sys.meta_path[:] = [it for it in sys.meta_path if not hasattr(it, "modules")]

@@ -28,7 +28,7 @@ from sims.errors import InputError
 from sims.intervals import mean_of, ratio_of
 from sims.metrics.measures import Measure
 from sims.metrics.report import Report
-from sims.packing import Kit, code
+from sims.packing import Dependencies, code
 from sims.scenario.loader import load
 from tests.case_files import listed
 from tests.sims.kinds import FILES, SCENARIOS, records_of
@@ -110,7 +110,7 @@ def test_a_run_is_measured_as_its_log_is_summarised(name: str) -> None:
         gauges = tuple(gauge(it.value) for it in asked)
         cells = (("key", scenario, scenario.seed),)
         [found] = simulate_batch(
-            Batch(cells, gauges, None, None, SCENARIOS, SCENARIOS, Kit(code()))
+            Batch(cells, gauges, None, None, SCENARIOS, SCENARIOS, Dependencies(code()))
         )
         return found
 
