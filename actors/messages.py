@@ -154,7 +154,7 @@ class MemberStateChanged:
 
 
 @message
-class MemberFaultHeard:
+class MemberFaultDetected:
     """Scheduler to job: the fault by which this member of the copy went DOWN, hidden from you so
     far, is detected now."""
 

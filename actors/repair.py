@@ -309,7 +309,7 @@ class Repairs(Actor):
         self._runs.setdefault(message.copy, message)
 
     @handles(FaultKnown)
-    def hear(self, message: FaultKnown, cause: int) -> None:
+    def fault_known(self, message: FaultKnown, cause: int) -> None:
         """Record that the faults that have struck units of the message's worker are known on that
         worker. A unit's fault can be blamed once it is known on all workers of the unit."""
         worker = message.worker

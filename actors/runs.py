@@ -19,7 +19,7 @@ from actors.events import (
 )
 from actors.job import Life
 from actors.messages import (
-    MemberFaultHeard,
+    MemberFaultDetected,
     MemberHasNotice,
     MemberHung,
     MemberReady,
@@ -40,13 +40,13 @@ from policies.availability import WorkerState
 
 
 @message
-class HearNotices:
+class ActOnNotices:
     """A job tells itself to act on all notices given at this instant, by which owners announce that
     they will take members DOWN. A notice can make a checkpoint due."""
 
 
 @message
-class HearHangs:
+class ActOnHangs:
     """A job tells itself to act on all hangs that begin or are detected at this instant."""
 
 
@@ -68,7 +68,7 @@ class PassMessages:
 
 FAILED, LOST = Outcome.FAILED, Outcome.LOST
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
-RESUME, HEAR_NOTICES, HEAR_HANGS = Resume(), HearNotices(), HearHangs()
+RESUME, ACT_ON_NOTICES, ACT_ON_HANGS = Resume(), ActOnNotices(), ActOnHangs()
 PASS_MESSAGES = PassMessages()
 
 
@@ -121,8 +121,8 @@ class JobOfRuns(JobOfCopies):
         self.resume_soon()
         return cause
 
-    @handles(MemberFaultHeard, during=AT_WORK)
-    def hear_of_fault(self, message: MemberFaultHeard, cause: int) -> None:
+    @handles(MemberFaultDetected, during=AT_WORK)
+    def member_fault_detected(self, message: MemberFaultDetected, cause: int) -> None:
         copy, worker = self.copies.get(message.copy), message.worker
         if copy is None or worker not in copy.undetected:
             return
@@ -150,10 +150,10 @@ class JobOfRuns(JobOfCopies):
     def _act_on_hangs(self) -> None:
         if not (self._hangs or self._detected):
             # By then all workers have changed state: owners' changes and faults come before hangs.
-            self.later(HEAR_HANGS, NOTHING, Phase.STATES_CHANGE)
+            self.later(ACT_ON_HANGS, NOTHING, Phase.STATES_CHANGE)
 
-    @handles(HearHangs)
-    def hear_hangs(self, _: HearHangs, __: int) -> None:
+    @handles(ActOnHangs)
+    def act_on_hangs(self, _: ActOnHangs, __: int) -> None:
         """Act on the hangs that are detected at this instant: their runs are lost or, with
         replicas, go on without the member's replica. Then stop the runs that begin to hang, in the
         order of the laws of faults, then of the workers. A further hang of a run that hangs changes
@@ -189,21 +189,21 @@ class JobOfRuns(JobOfCopies):
         self.report_progress(copy, self.fail(copy, run, due.worker, cause))
 
     @handles(MemberHasNotice, during=AT_WORK)
-    def hear_of_notice(self, message: MemberHasNotice, cause: int) -> None:
+    def member_has_notice(self, message: MemberHasNotice, cause: int) -> None:
         if not self._notices:
-            self.later(HEAR_NOTICES, NOTHING, Phase.NOTICES)
+            self.later(ACT_ON_NOTICES, NOTHING, Phase.NOTICES)
         self._notices.append((message.copy, message.worker, cause))
 
-    @handles(HearNotices)
-    def hear_notices(self, _: HearNotices, __: int) -> None:
+    @handles(ActOnNotices)
+    def act_on_notices(self, _: ActOnNotices, __: int) -> None:
         """Have the runs react, by run number, to all notices that owners have given at this instant
         for members that these runs compute on: such a notice can make a checkpoint due."""
         notices, self._notices = self._notices, []
         known = ((self.copies.get(copy), worker, cause) for copy, worker, cause in notices)
         # A notice changes nothing if the run does not depend on the worker.
         found = ((it.run, cause) for it, worker, cause in known if it and it.depends_on(worker))
-        heard = [(run, cause) for run, cause in found if run is not None]
-        for run, cause in sorted(heard, key=lambda it: it[0].number):
+        noticed = [(run, cause) for run, cause in found if run is not None]
+        for run, cause in sorted(noticed, key=lambda it: it[0].number):
             if not run.ended:
                 self.report_progress(run.copy, run.react(NOTICE, cause))
 
@@ -349,8 +349,8 @@ class JobOfRuns(JobOfCopies):
                 self.report_progress(run.copy, run.react(SAVED, beside.cause))
 
     @handles(
-        *(MemberStateChanged, MemberSpeedChanged, MemberReady, MemberFaultHeard, MemberHasNotice),
-        *(MemberHung, MemberRetired),
+        *(MemberStateChanged, MemberSpeedChanged, MemberReady, MemberFaultDetected),
+        *(MemberHasNotice, MemberHung, MemberRetired),
         during=(Life.WAITING, *GONE),
     )
     def too_late(self, message: object, cause: int) -> None:

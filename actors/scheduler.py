@@ -20,7 +20,7 @@ from actors.messages import (
     FormerMembersWait,
     JobOver,
     LookAgain,
-    MemberFaultHeard,
+    MemberFaultDetected,
     MemberHasNotice,
     MemberHung,
     MemberSpeedChanged,
@@ -43,7 +43,7 @@ from actors.repair_messages import (
 from actors.runtime import NOTHING, Actor, Phase, WorkersRetired, handles
 from actors.worker_messages import (
     FaultComes,
-    FaultHeard,
+    HiddenFaultDetected,
     HoldingsChanged,
     OwnerGaveNotice,
     ProgramReceived,
@@ -197,7 +197,7 @@ class Scheduler(Dispatcher):
             self.tracker = CauseTracker()
         self.decider.attach(self)
 
-    # --- what it hears ------------------------------------------------------------------------
+    # --- messages from others --------------------------------------------------------------------
 
     @handles(Submit)
     def submit(self, message: Submit, cause: int) -> None:
@@ -227,7 +227,7 @@ class Scheduler(Dispatcher):
             self._hand_on(message.copy, cause)
         self.ended_copies += 1
         if self.repairs is not None:
-            self._hear_of_released(message.copy, numbers)
+            self._reveal_faults_of_released(message.copy, numbers)
         self.decider.over(message, cause)
         if message.gone:
             self._count_out(message.index, message.outcome, cause)
@@ -239,15 +239,15 @@ class Scheduler(Dispatcher):
         self.decider.progress_reported(message, cause)
 
     @handles(RunProgress)
-    def hear_progress(self, message: RunProgress, _: int) -> None:
+    def run_progressed(self, message: RunProgress, _: int) -> None:
         self.decider.progressed(message)
 
     @handles(StateSaved)
-    def hear_of_state(self, message: StateSaved, _: int) -> None:
+    def state_saved(self, message: StateSaved, _: int) -> None:
         self.decider.saved(message)
 
     @handles(HoldingsChanged)
-    def hear_of_holdings(self, message: HoldingsChanged, _: int) -> None:
+    def holdings_changed(self, message: HoldingsChanged, _: int) -> None:
         self.holdings[message.index] = message
 
     @handles(StateChanged)
@@ -268,9 +268,11 @@ class Scheduler(Dispatcher):
         if held and message.hidden:
             self.undetected[worker] = cause
         else:
-            self._hear(worker, state, cause, self.pool.holder(worker) if state is DOWN else -1)
+            self._state_known(
+                worker, state, cause, self.pool.holder(worker) if state is DOWN else -1
+            )
 
-    def _hear(self, worker: int, state: WorkerState, cause: int, copy: int) -> None:
+    def _state_known(self, worker: int, state: WorkerState, cause: int, copy: int) -> None:
         """Act on a worker's change of state, once the job that holds it knows of it: report it to
         the decider and to the actor that repairs. `copy` is the number of the copy that holds the
         worker, or -1; `cause` is the number of the event that logs the change."""
@@ -285,14 +287,14 @@ class Scheduler(Dispatcher):
         if (calls or self.replaceable) and not self.deciding:
             self.decide_soon(cause)
 
-    @handles(FaultHeard)
-    def hear_of_hidden_fault(self, message: FaultHeard, cause: int) -> None:
+    @handles(HiddenFaultDetected)
+    def hidden_fault_detected(self, message: HiddenFaultDetected, cause: int) -> None:
         if self.undetected.pop(message.index, None) is not None:
-            self.tell_job(cause, MemberFaultHeard, message.index)
-            self._hear(message.index, DOWN, cause, self.pool.holder(message.index))
+            self.tell_job(cause, MemberFaultDetected, message.index)
+            self._state_known(message.index, DOWN, cause, self.pool.holder(message.index))
 
     @handles(StruckWhileDown)
-    def hear_of_struck(self, message: StruckWhileDown, cause: int) -> None:
+    def struck_while_down(self, message: StruckWhileDown, cause: int) -> None:
         # If an earlier fault of the worker is undetected, this one becomes known together with it.
         if self.repairs is None or message.index in self.undetected:
             return
@@ -305,7 +307,7 @@ class Scheduler(Dispatcher):
         self.send(self.repairs, known, cause)
 
     @handles(UnitRetires)
-    def hear_of_retired(self, message: UnitRetires, cause: int) -> None:
+    def unit_retires(self, message: UnitRetires, cause: int) -> None:
         """Record that workers are DOWN for ever, and tell the jobs that hold them. Raises
         WorkersRetired where too few workers are left for an unfinished job."""
         self.retired.update(message.workers)
@@ -330,18 +332,18 @@ class Scheduler(Dispatcher):
             (getattr(it.profile, "processors", 1) for it in self.described.values()), default=0
         )
 
-    def _hear_of_released(self, copy: int, numbers: Intervals) -> None:
+    def _reveal_faults_of_released(self, copy: int, numbers: Intervals) -> None:
         """Act on the undetected faults of the workers `numbers`, which the copy numbered `copy` has
         released: the fault of a free worker is known at once."""
         for worker in among(numbers, self.undetected):
-            self._hear(worker, DOWN, self.undetected.pop(worker), copy)
+            self._state_known(worker, DOWN, self.undetected.pop(worker), copy)
 
     @handles(WorkerHung)
     def worker_hung(self, message: WorkerHung, cause: int) -> None:
         self.tell_job(cause, MemberHung, message.index, message.hang)
 
     @handles(OwnerGaveNotice)
-    def hear_of_notice(self, message: OwnerGaveNotice, cause: int) -> None:
+    def owner_gave_notice(self, message: OwnerGaveNotice, cause: int) -> None:
         self.tell_job(cause, MemberHasNotice, message.index)
 
     @handles(ReplacementWanted)
@@ -359,7 +361,7 @@ class Scheduler(Dispatcher):
         self.held[message.copy] = index, processors - 1, numbers
         self.pool.release(1, ((worker, worker),))
         if self.repairs is not None:
-            self._hear_of_released(message.copy, ((worker, worker),))
+            self._reveal_faults_of_released(message.copy, ((worker, worker),))
         self.decider.replaced(message.copy, numbers)
         if not self.deciding:
             self.decide_soon(cause)
@@ -373,7 +375,7 @@ class Scheduler(Dispatcher):
         self.decider.speed_changed(message.index, message.speed, cause)
 
     @handles(FaultComes)
-    def hear_of_fault(self, message: FaultComes, cause: int) -> None:
+    def fault_comes(self, message: FaultComes, cause: int) -> None:
         if not self.decider.ignores(message.worker, cause):
             assert self.workers is not None
             self.send(self.workers(message.worker), message.fault, cause)
@@ -465,14 +467,14 @@ class Scheduler(Dispatcher):
         for copy, numbers in joined:
             self.decider.replaced(copy, numbers)
         self.repaired.clear()
-        self.hear_of_free_workers()
+        self.reveal_faults_of_free_workers()
         return bool(joined)
 
-    def hear_of_free_workers(self) -> None:
+    def reveal_faults_of_free_workers(self) -> None:
         """Act on the undetected faults of workers that no copy holds any more: those are known at
         once (rules.md, F1)."""
         for worker in [n for n in self.undetected if self.pool.holder(n) < 0]:
-            self._hear(worker, DOWN, self.undetected.pop(worker), -1)
+            self._state_known(worker, DOWN, self.undetected.pop(worker), -1)
 
     def waits_for(self) -> str | None:
         left = self.jobs - self.completed - self.killed

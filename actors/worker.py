@@ -14,8 +14,8 @@ from actors.transfer_client import TransferClient
 from actors.worker_messages import (
     ComeInTime,
     Fail,
-    FaultHeard,
     Hang,
+    HiddenFaultDetected,
     NoticeDue,
     OwnerGaveNotice,
     SpeedChanged,
@@ -200,7 +200,7 @@ class Worker(TransferClient):
             latest, fall = self._hidden
             if latest <= due_by or state is UP or owned is DOWN:
                 self._hidden = None
-                self.send(self.scheduler, FaultHeard(self.index), fall)
+                self.send(self.scheduler, HiddenFaultDetected(self.index), fall)
         if state is not self.state:
             self._change(state)
         if self._struck:

@@ -174,7 +174,7 @@ class SpeedChanged:
 
 
 @message
-class FaultHeard:
+class HiddenFaultDetected:
     """Worker to scheduler: the fault that made me go DOWN, which was hidden from my job, is
     detected now."""
 

@@ -326,8 +326,8 @@ class Columns(Decider):
 def _left(w: World, job: Job) -> float:
     """Return the work that remains from the job's furthest state, as its policy knows it: a fault
     that is not detected yet has taken no state away (rules.md, F1)."""
-    unheard = [it.run.state(w.now) for it in job.copies if it.run is not None and it.undetected]
-    states = [rules.furthest(w, job), *unheard, *job.kept[:1], job.saved]
+    undetected = [it.run.state(w.now) for it in job.copies if it.run is not None and it.undetected]
+    states = [rules.furthest(w, job), *undetected, *job.kept[:1], job.saved]
     furthest = rules.best([it for it in states if it is not None])
     return job.described.work * (1 - (furthest.fraction if furthest is not None else 0))
 

@@ -66,7 +66,7 @@ class Expectations(Decider):
         lambda: defaultdict(list)
     )
     """Maps copies to their reports of this instant that are still to be noted. A fault may be
-    detected before or after another worker's change is heard: the line may name either cause."""
+    detected before or after another worker's change: the line may name either cause."""
     successors: dict[str, int] = Factory(dict)
     """Maps jobs whose oldest copy ended at this instant to the event of that end."""
 

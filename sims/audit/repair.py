@@ -39,7 +39,7 @@ class Unit:
     of: Struck
     workers: tuple[int, ...]
     law: int = 0
-    unheard: set[int] = Factory(set)
+    undetected: set[int] = Factory(set)
     """Workers of the unit that are not known to be DOWN yet."""
     runs: list[tuple[Copy, int]] = Factory(list)
     """Copies whose runs the fault has ended, with one of their members that it struck."""
@@ -66,7 +66,7 @@ class Repairs:
 
     w: World
     described: RepairDescribed
-    unheard: list[Unit] = Factory(list)
+    undetected: list[Unit] = Factory(list)
     """Units whose fault is not known."""
     known: list[Unit] = Factory(list)
     """Units whose fault is known and has to be blamed."""
@@ -128,13 +128,13 @@ class Repairs:
         Once all workers of a struck unit are known to be DOWN, the unit waits for its fault to be
         blamed, or, where blame is certain, for its repair.
         """
-        for unit in [it for it in self.unheard if worker in it.unheard]:
-            unit.unheard.discard(worker)
+        for unit in [it for it in self.undetected if worker in it.undetected]:
+            unit.undetected.discard(worker)
             unit.seq = max(unit.seq, seq)
             if copy is not None and worker in copy.members:
                 unit.runs.append((copy, worker))
-            if not unit.unheard:
-                self.unheard.remove(unit)
+            if not unit.undetected:
+                self.undetected.remove(unit)
                 if self.described.certain:
                     self._repair(unit)
                 else:
@@ -174,14 +174,14 @@ class Repairs:
         # Repairs begin after all faults of an instant, even repairs for faults that were known
         # before.
         begun = [it for it in self.units if it.stage == 0 and it.since == w.now]
-        struck = (*self.unheard, *self.known, *begun)
+        struck = (*self.undetected, *self.known, *begun)
         possible(all(it.workers != workers or it.of is not event.of for it in struck))
         in_repair = {n for unit in self.units if unit not in begun for n in unit.workers}
         possible(not in_repair.issuperset(workers), "a fault of what is in repair changes nothing")
         seq = yield event, 0
         unit = Unit(event.of, workers, event.law, set(workers), seq=seq)
         self.struck.add(seq)
-        self.unheard.append(unit)
+        self.undetected.append(unit)
         for number in workers:
             worker, copy = w.worker(number), w.holder(number)
             self.broken.setdefault(number, set()).add(unit)

@@ -304,7 +304,7 @@ class EnrolmentDecider(Decider):
         ended the run."""
         chosen, application.next = application.next, None
         assert chosen is not None
-        self.scheduler.hear_of_free_workers()
+        self.scheduler.reveal_faults_of_free_workers()
         if all(self.up >> worker & 1 for worker, _ in chosen.members):
             self._start(index, application, chosen, Reason.PROACTIVE, cause)
         else:
