@@ -141,8 +141,10 @@ class Master(Actor):
             gaining = [requests[it] for it in sorted(requests) if requests[it].since is None]
             self._grant(gaining, self._freed)
         elif len(self._lost) < self.channels:
-            waiting = [it for it in requests.values() if it.index not in self._lost]
-            free = self.channels - len(self._lost)
+            waiting, lost = list(requests.values()), self._lost
+            if lost:
+                waiting = [it for it in waiting if it.index not in lost]
+            free = self.channels - len(lost)
             if self._standbys:
                 self._deal(self._served(waiting, free))
             else:
