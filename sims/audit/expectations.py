@@ -67,6 +67,9 @@ class Expectations(Decider):
     )
     """Maps copies to their reports of this instant that are still to be noted. A fault may be
     detected before or after another worker's change: the line may name either cause."""
+    perhaps: dict[Copy, Progress] = Factory(dict)
+    """Maps copies that are not the oldest of their job to the progress at their last checkpoint,
+    where the log does not say whether it was reported."""
     successors: dict[str, int] = Factory(dict)
     """Maps jobs whose oldest copy ended at this instant to the event of that end."""
 
@@ -135,7 +138,10 @@ class Expectations(Decider):
         if copy.job.rules.verified or self.w.speeds_vary:
             self._say(copy, report)
         else:
-            self.optional[copy.job.name].append(partial(report, self.progress.get(copy)))
+            before = self.progress.get(copy)
+            self.optional[copy.job.name].append(partial(report, before))
+            if copy is not copy.job.copies[0]:
+                self.perhaps[copy] = report(before).after
 
     def expect(self, w: World, event: EndExpected) -> Script | None:
         """Return the script (generator) of the line `event`, an expected end of an application: of
@@ -180,6 +186,7 @@ class Expectations(Decider):
             before = self.progress.get(copy)
             it = report(before)
             self.progress[copy] = it.after
+            self.perhaps.pop(copy, None)
             if before is not None and same(astuple(it.after), astuple(before)):
                 self.optional[name].append(lambda: it)
                 return None
@@ -245,7 +252,16 @@ class Expectations(Decider):
         cause, copy = self.successors.pop(name, None), next(iter(self.w.copies(name)), None)
         if cause is None or copy is None or copy not in self.progress:
             return None
-        return only(_expected(name, self.progress[copy]), cause)
+        return self._succeeded(name, copy, cause)
+
+    def _succeeded(self, name: str, copy: Copy, cause: int) -> Script:
+        """Expect the line of the last report about a copy, which is its job's oldest now."""
+        if copy in self.perhaps:
+            seen = yield None
+            perhaps = self.perhaps.pop(copy)
+            if _alike(seen, _expected(name, perhaps)):
+                self.progress[copy] = perhaps
+        yield _expected(name, self.progress[copy]), cause
 
 
 def _expected(name: str, it: Progress) -> EndExpected:

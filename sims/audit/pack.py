@@ -69,6 +69,7 @@ class Pack(Expectations):
         super().clear()
         for copy in self.left:
             self.progress.pop(copy, None)
+            self.perhaps.pop(copy, None)
             self.due.pop(copy, None)
         self.released = False
         momentary = self.left, self.over, self.faulty, self.successors, self.leaving, self.optional
