@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from actors.events import ScenarioEnded, ScenarioStarted
 from actors.runtime import Record, Sink, system
@@ -24,12 +23,6 @@ from sims.own_modules import POLICIES
 from tests.case_files import checked_folder
 
 HERE = Path(__file__).parent
-
-# How fast a busy machine tries examples says nothing about them.
-settings.register_profile(
-    "suite", max_examples=60, deadline=None, suppress_health_check=list(HealthCheck)
-)
-settings.load_profile("suite")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -59,10 +52,18 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Modules of tests are rewritten once, and not by each process that collects them; what tests
-    write and import afterwards is not kept."""
+    """Modules of tests, and of Hypothesis, which pytest rewrites too, are rewritten once, and not
+    by each process that collects them; what tests write and import afterwards is not kept."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "dont_write_bytecode", False)
+        from hypothesis import HealthCheck, settings
+
+        # How fast a busy machine tries examples says nothing about them.
+        checks = list(HealthCheck)
+        settings.register_profile(
+            "suite", max_examples=60, deadline=None, suppress_health_check=checks
+        )
+        settings.load_profile("suite")
         return (yield)
 
 

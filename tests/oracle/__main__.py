@@ -32,10 +32,17 @@ of a job's runs. Scenarios take 250 without what is drawn, and the oracle is stu
 
 
 def differences(
-    seed: int, finest: int = WHOLE, practised: bool = False, fleet: bool = False
+    seed: int,
+    finest: int = WHOLE,
+    practised: bool = False,
+    fleet: bool = False,
+    drawn: list[str] | None = None,
 ) -> list[str]:
-    """What our one world does otherwise in the scenario of this seed."""
+    """What our one world does otherwise in the scenario of this seed, whose cell is told to
+    `drawn`."""
     name, scenario = generate(seed, finest, practised, fleet)
+    if drawn is not None:
+        drawn.append(name)
     case: dict[str, Any] = {"name": f"{seed} {name}", "scenario": scenario}
     try:
         if "drawn" in scenario:

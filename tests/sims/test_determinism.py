@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from actors.events import WorkerChanged
 from policies.enrolment import CATALOGUE
 from sims.log import LogFile
@@ -27,6 +29,7 @@ def log_of(path: Path, folder: Path, *overrides: str, seed: int | None = None) -
     return log.read_bytes()
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_logs_are_the_same_under_any_hash_seed(tmp_path: Path) -> None:
     """Two other processes and this one run all scenarios of the repository."""
     script = (

@@ -19,7 +19,6 @@ from sims.session import run
 from tests.sims.cli.commands import Shell
 
 pl = pytest.importorskip("polars", reason="the extra `results` is not installed")
-pd = pytest.importorskip("pandas")
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +55,7 @@ def test_the_ledger_sums_to_the_platforms_time(kept: Result) -> None:
 
 
 def test_frames_of_polars_and_pandas_hold_the_same() -> None:
+    pd = pytest.importorskip("pandas")  # here, as each process that collects tests would import it
     result = run(example("batch-faults"))
     jobs, theirs = result.jobs, result.frame("jobs", "pandas")
     assert isinstance(jobs, pl.DataFrame)

@@ -113,7 +113,7 @@ def test_a_cell_is_run_until_it_is_precise_and_gives_the_same_when_it_goes_on(
     changes = {
         "precision": {"relative": 0.1, "first": 4, "most": 12},
         "measures": ["makespan"],
-        "axes": {"errors": {"average": [0.0, 0.6]}},
+        "axes": {"platform": {"workers": [16]}, "errors": {"average": [0.0, 0.6]}},
     }
     results = alone(campaign(file, **changes), store(file))
     counts = {cell.point[-1][1]: cell.seeds for cell in results.comparisons()}
@@ -130,6 +130,7 @@ def test_a_cell_is_run_until_it_is_precise_and_gives_the_same_when_it_goes_on(
 
 
 def test_the_example_ships_and_draws_its_picture_from_one_file(tmp_path: Path) -> None:
-    example = load_campaign(CAMPAIGNS / "enrolment.toml", "smoke", {"replications": 1})
+    shorter = {"replications": 1, "set": {"job.iterations": 2, "job.cap": 4000}}
+    example = load_campaign(CAMPAIGNS / "enrolment.toml", "smoke", shorter)
     assert len(example.axes) == 3
     assert draw(execute(example), tmp_path / "it.png").stat().st_size > 10_000

@@ -52,11 +52,11 @@ def test_intervals_that_are_looked_at_until_they_are_narrow_cover_the_truth(law:
 
 
 def test_runs_are_added_until_the_interval_of_the_ratio_is_narrow(file: Path) -> None:
-    table = compare(file, {"protection.period": [50, 200]}, seed=1, precision="3%")
+    table = compare(file, {"protection.period": [50, 200]}, seed=1, precision="5%")
     [cell] = table.comparisons()
     effect = cell.lines[1].effect
     assert effect is not None
-    assert effect.half <= 0.03 * effect.mean
+    assert effect.half <= 0.05 * effect.mean
     assert 10 < len(cell.lines[0].runs) == len(cell.lines[1].runs) < 1000
 
 
@@ -72,10 +72,10 @@ def test_a_look_computes_the_intervals_that_it_reads_and_is_taken_once(
         return interval(sample, level, chancy)
 
     monkeypatch.setattr("sims.intervals.interval", counted)
-    table = compare(file, {"protection.period": [50, 100, 200]}, seed=1, precision="3%")
+    table = compare(file, {"protection.period": [50, 100, 200]}, seed=1, precision="5%")
     computed = sizes.copy()  # what is printed comes later, and is not of the looks
     ran = len(table.comparisons()[0].lines[0].runs)
-    looks = [it for it in Precision(relative=0.03).looks() if it <= ran]
+    looks = [it for it in Precision(relative=0.05).looks() if it <= ran]
     assert len(looks) > 2
     assert computed == sorted(computed)
     assert set(computed) == set(looks)
@@ -84,10 +84,10 @@ def test_a_look_computes_the_intervals_that_it_reads_and_is_taken_once(
 
 def test_a_number_is_the_half_width_in_the_effects_own_unit(file: Path) -> None:
     vary = {"protection.period": [50, 200]}
-    table = compare(file, vary, seed=1, precision=60, difference=True)
+    table = compare(file, vary, seed=1, precision=80, difference=True)
     line = table.comparisons()[0].lines[1]
     assert line.effect is not None
-    assert line.effect.half <= 60
+    assert line.effect.half <= 80
     assert 10 < len(line.runs) < 1000
 
 

@@ -40,8 +40,8 @@ ENROLMENT = Point.ENROLMENT
 
 
 def only(policy: Any, point: Point, **more: Any) -> Finding:
-    """The one thing that it does wrong."""
-    [finding] = Trial(policy, point, **more).findings()
+    """The one thing that it does wrong, at a fourth of the questions that a command asks."""
+    [finding] = Trial(policy, point, 50, **more).findings()
     return finding
 
 
@@ -73,7 +73,9 @@ def test_attempts_that_are_left_out_are_found() -> None:
 
 
 def test_what_a_policy_raises_is_reported_with_its_place_and_the_smallest_view() -> None:
-    finding = {it.wrong: it for it in Trial(bad.raises, Point.STRATEGY).findings()}[Wrong.RAISES]
+    finding = {it.wrong: it for it in Trial(bad.raises, Point.STRATEGY, 50).findings()}[
+        Wrong.RAISES
+    ]
     assert "KeyError: 'nothing' (bad.py, line" in finding.problem
     assert finding.view.count("Queued(") == 2 + finding.view.count("failed=[Queued(")
 
