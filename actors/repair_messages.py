@@ -51,7 +51,8 @@ class UnitCured:
 @message
 class StruckWhileDown:
     """Worker to scheduler: a fault has struck a unit to which I belong (worker, node or rack) while
-    I was DOWN already, so that I do not change state."""
+    I was DOWN already, so that no change of my state tells of it. Let those know who must act on
+    it: the repairs, and a job with replicas that holds me."""
 
     index: int
 

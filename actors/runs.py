@@ -238,7 +238,8 @@ class JobOfRuns(JobOfCopies):
     # --- standbys (rules.md, P12) --------------------------------------------------------------
 
     def _standby_changed(self, copy: Copy[Run], message: MemberStateChanged, cause: int) -> None:
-        """Act on a standby's change of state. A standby that goes DOWN is released; one that is UP
+        """Act on a standby's change of state. One that goes DOWN is released, which is logged
+        (StandbyLost). One that is RECLAIMED replaces nobody until it is UP again. One that is UP
         can replace a member that is DOWN later in this instant. `cause` is the number of the event
         that changed its state."""
         worker, state = message.worker, message.state

@@ -96,8 +96,10 @@ class Faults:
         return sum(_expected(law, time) for law in self.laws)
 
     def as_json(self, time: float) -> dict[str, float] | None:
-        """Return the expected and the counted faults up to `time` as plain data for JSON; None
-        where the log does not describe expected faults."""
+        """Return as plain data for JSON the number of faults that the laws let expect up to `time`
+        (`expected`), and the number of workers that faults have taken DOWN in the log so far
+        (`came`). None where the log does not describe expected faults, or changes of workers are
+        not read."""
         if not (self.laws and self.counted):
             return None
         return {"expected": self.expected(time), "came": self.came}

@@ -216,7 +216,7 @@ ENDING = tuple(getattr(signal, it) for it in ("SIGINT", "SIGTERM", "SIGHUP") if 
 
 class HeldBack:
     """Context manager that holds back the signals of ENDING while its attribute `busy` is set;
-    `settle` then handles them.
+    `settle` then handles the last one that came.
 
     While `busy` is False signals are handled at once, as before. Writing a log must not be
     interrupted: an exception raised by a signal while orjson asks an enum for its value kills the
@@ -231,7 +231,7 @@ class HeldBack:
         self._before: dict[int, Callable[[int, FrameType | None], Any]] = {}
 
     def settle(self) -> None:
-        """Let signals interrupt again, and handle one that arrived meanwhile.
+        """Let signals interrupt again, and handle the last one that arrived meanwhile.
 
         Raises what its handler raises, such as KeyboardInterrupt.
         """

@@ -164,8 +164,8 @@ class MembersChanged(Event):
 @frozen
 class MembersPromised(Event):
     """An application that will end before the faulty one computes again promises its workers to
-    others; it computes on them to its end, and only then can the others use them (malleable17,
-    section 5)."""
+    whichever applications get them next. It computes on them to its end, and only then can these
+    use them (malleable17, section 5)."""
 
     job: JobName
     run: RunNumber

@@ -286,8 +286,12 @@ class Columns(Decider):
         self._aim(seq)
 
     def _served(self, name: str) -> Job:
-        """Return the waiting job of that name. Raises Broken unless the job has nothing but work:
-        no protection, delay, overhead or estimate, as columns have room for nothing else."""
+        """Return the job of that name, which a line places in columns.
+
+        Raises Broken unless the job is in the system, may have as many copies as there are workers,
+        and has nothing but work, as columns have room for nothing else: no checkpoints, no delay of
+        clones, no overhead and no estimate.
+        """
         job: Job = allowed(self.w.jobs.get(name), "{} does not wait", name)
         described = job.described
         protection = job.rules.copies, job.kind, job.rules.delay

@@ -326,11 +326,12 @@ def _paced(w: World, copy: Copy, worker: Worker, speed: float, cause: int) -> Sc
 
 
 def _lose(w: World, copy: Copy, worker: int, cause: int, hidden: bool) -> Script:
-    """Apply to a copy that its member `worker` is DOWN: the run is lost, and so may be the
-    checkpoint that the members' buddies keep; return the last event that follows, or `cause`.
+    """Apply to a copy that its member `worker` is DOWN; return the last event that follows, or
+    `cause`.
 
-    With `hidden` the copy does not know of the fault yet: the run stands still until it is
-    detected.
+    Its run is lost or, with replicas, the member's replica may drop out of it. The checkpoint that
+    the members' buddies keep may be lost, too. With `hidden` the copy does not know of the fault
+    yet: the run stands still until it is detected, but a lost checkpoint is logged now.
     """
     job = copy.job
     fatal, last = False, cause

@@ -347,9 +347,12 @@ def replace_member(w: World, copy: Copy, gone: int, newcomer: int, cause: int) -
 
 
 def resume_soon(w: World, copy: Copy) -> None:
-    """Schedule what a copy does next for this instant, after all changes of workers' states: its
-    next run starts if it has none and all members are UP by then (P2), or its replicas rejoin the
-    run."""
+    """Schedule what a copy does next for this instant, after all changes of workers' states.
+
+    If it has no run, standbys first replace its members that are DOWN; where they are too few, the
+    copy ends, or waits under buddies (P12). Then its next run starts if all members are UP (P2). If
+    it has a run, the replicas that dropped out of it rejoin it once they are whole.
+    """
     order = copy.job.copies.index(copy)
     w.push(copy.job, Phase.RESUME, order, partial(_resumed, w, copy))
 

@@ -326,7 +326,7 @@ class Repairs:
 
     def close(self) -> None:
         """Check at the end of an instant that all changes of state, blames and starts of repairs
-        that were due have come."""
+        that were due have come. Forget the faults, blames and returns of the instant."""
         if self.w.capped or self.w.ended:
             return
         comes(not self.falls, "workers {} go DOWN", sorted(self.falls))
@@ -395,6 +395,8 @@ def _told(w: World) -> Repairs:
 
 
 def close(w: World) -> None:
-    """Check at the end of an instant that all lines about repairs that were due have come."""
+    """Check at the end of an instant, if faults are repaired, that all changes of state, blames and
+    starts of repairs that were due have come. Forget the faults, blames and returns of the instant.
+    """
     if w.repairs is not None:
         w.repairs.close()

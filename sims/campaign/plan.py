@@ -95,8 +95,9 @@ class Case:
         return digest(f"{self.made(replication).root} {self.seed(replication)}".encode())
 
     def settings(self) -> Settings:
-        """Return all settings by which the case changes the base scenario, in the order in which
-        they are set: the campaign's `set`, the point on the axes, the variant."""
+        """Return all settings by which the case changes the base scenario, as pairs (dotted key,
+        value) in the order in which they are set: the campaign's `set`, the point on the axes, the
+        variant. If a key comes twice, its last value counts."""
         campaign = self.plan.campaign
         return (*campaign.set.items(), *self.point, *campaign.variants[self.variant].items())
 

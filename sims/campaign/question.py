@@ -124,9 +124,9 @@ def combined(vary: Sequence[Axis], across: Sequence[Axis] = ()) -> list[Settings
 
 def named(variants: Sequence[Settings]) -> dict[str, dict[str, Any]]:
     """Map a name to each of the variants: the text of its settings, numbered from the second of the
-    same text on, such as `policy.name=IE (2)`.
+    same text on, such as `policy.name=IE (2)`. A variant without settings is called `as it is`.
 
-    Raises InputError where no variant has settings.
+    Raises InputError where no variant has any settings, or there is no variant.
     """
     if not any(variants):
         problem, accepted = "nothing is varied", "--vary KEY=V1,V2; `holdfast run` runs the file"

@@ -106,7 +106,8 @@ class InjectedRun:
 
 @frozen
 class TrialOutcome:
-    """Outcome of a run with an injected failure, or of the baseline run."""
+    """Outcome of a simulated run with one injected failure, or of the baseline run without any: its
+    makespan, the work that it lost, and what is wrong with it."""
 
     makespan: float
     lost: float

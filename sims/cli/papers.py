@@ -137,7 +137,7 @@ def check(
     names: Annotated[list[str] | None, argument(str, "NAME", "only these")] = None,
     store: Annotated[bool, flag("--store", "store the new values instead")] = False,
 ) -> int:
-    """Run all at smoke size, and compare with the stored intervals."""
+    """Run all that need no --input at smoke size, and compare with stored intervals."""
     items = [_named(name) for name in names or ()] or [it for it in ITEMS if not it.needs_input]
     with local() as workers:
         if store:

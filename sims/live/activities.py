@@ -181,8 +181,8 @@ class Activities:
         held.update(states)
 
     async def snapshot(self, context: RunContext) -> States:
-        """Return the present states of all chains of a run, that is, of its sequences of computing
-        steps.
+        """Return the present states of all chains (sequences of computing steps) of a run that goes
+        on meanwhile. A clone of the run begins from them.
 
         The process of a reclaimed worker is stopped and cannot answer: its chains are as they were
         when it stopped.

@@ -95,7 +95,8 @@ def exactly(value: float) -> Estimate:
 
 def drawn(value: float) -> Estimate:
     """Return a value of which no interval is known, such as a maximum, as an estimate whose
-    interval is unbounded."""
+    interval is unbounded, so that no verdict is given on a paper's value beside it. `holdfast
+    papers check` compares the value itself."""
     return Estimate(value, -inf, inf, 1)
 
 

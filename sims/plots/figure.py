@@ -112,8 +112,8 @@ def title_within(title: str, inches: float) -> str:
 
 
 def plainly(text: str) -> str:
-    """Return the text as matplotlib shows it literally: with control characters escaped, and also
-    `$`, which would begin a formula."""
+    """Return the text as matplotlib shows it literally: with unprintable characters other than
+    line breaks escaped, and also `$`, which would begin a formula."""
     return "\n".join(map(visible, text.split("\n"))).replace("$", r"\$")
 
 

@@ -74,7 +74,9 @@ class Scene(Listener):
     run show, collected while its log is read.
 
     A box covers rows of a chart over some time. Processors are the rows of `uses` and `marks`, and
-    jobs, in order of submission, those of `runs`.
+    jobs, in order of submission, those of `runs`. Levels are the numbers of waiting and running
+    jobs, the storage's bandwidth in use, and the workers that wait for repair, are in repair or
+    have retired.
     """
 
     channels: int | None = None

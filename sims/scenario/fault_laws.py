@@ -179,7 +179,8 @@ class FaultFields(Section):
         return None
 
     def part(self, total: int) -> float:
-        """Return the fraction of `total` units that the law strikes, from above 0 to 1."""
+        """Return the fraction of `total` units that the law strikes, from above 0 to 1: all of
+        them, unless the kind of law takes `units` or a `share`."""
         return 1
 
     def struck(self, total: int) -> int:

@@ -149,7 +149,7 @@ class KeyTable:
 
     def heading(self) -> str:
         """Return the table's heading as it stands in a scenario file, such as `[job]` or
-        `[[workers]]`."""
+        `[[workers]]`. For the top of the file, which has none, return `top of the file`."""
         if not self.place:
             return "top of the file"
         return f"[[{self.place}]]" if self.repeated else f"[{self.place}]"

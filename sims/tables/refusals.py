@@ -69,7 +69,11 @@ def checked(read: Callable[[Any], Read], table: object, source: str, key: str) -
 
 def _refusal(error: ErrorDetails, table: object) -> InputError:
     """Return an InputError for an error that pydantic found in `table`, without the file and the
-    error's place."""
+    error's place, which the caller adds.
+
+    The refused value is shown as `table` has it. An InputError that a section's `check` raised is
+    returned as it is; its key is one below the error's place.
+    """
     if error["type"] == "missing":
         return InputError("", "", "missing", "a value")
     value, accepted = _written(table, error["loc"], error["input"]), _accepted(error)

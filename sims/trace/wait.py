@@ -325,7 +325,12 @@ class Wait:
     # --- as data --------------------------------------------------------------------------------
 
     def as_json(self) -> dict[str, object]:
-        """Return the wait as plain data for JSON."""
+        """Return the wait as plain data for JSON, without the name of the job that waits.
+
+        The data are its beginning and end, the jobs ahead and the workers' state as it began, the
+        jobs that passed this one, the job for which its run was cancelled, its reservations, when
+        it could have started, and what was freed for its start.
+        """
         look, rule = self.look, self.rule
         passed = ("job", "processors", "start", "rule")
         return {

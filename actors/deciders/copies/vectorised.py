@@ -121,7 +121,7 @@ class VectorisedCopies(Decider):
 
     def woken(self, cause: int) -> int | None:
         """Return `cause`, the number of the event for which the timer was set, if a copy ends now,
-        else None."""
+        else None. Change nothing."""
         return cause if self.scheduler.due_by >= self.due else None
 
     def _aim(self, end: float, cause: int) -> None:

@@ -101,8 +101,8 @@ def _listed(job: LoggedJob, began: float, score: Score | None) -> dict[str, Any]
 
 
 def asked(job: LoggedJob) -> float:
-    """Return the time, in seconds, for which a scheduler believes a job to run: the requested
-    one."""
+    """Return the time, in seconds, for which a scheduler believes a job to run: the requested one
+    or, where the log has none, the time that the job takes."""
     return job.estimate or job.run
 
 

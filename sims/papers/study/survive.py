@@ -77,9 +77,11 @@ def spot(
 ) -> dict[str, Any]:
     """Return the scenario of start number `seed` on a platform, whose tick is the unit of time.
 
-    `kind` is `rigid` or `iterative`, `hours` the work of a job, and `way` a way to survive, as in
-    `protection`. `image` is the minutes of an image on a channel, for those ways that send images.
-    `traces` is the path of the traces (empty: fitted chains), and `channels` n_com.
+    `kind` is `rigid` or `iterative`, `hours` the work of a job (rounded to whole iterations for
+    iterative ones), and `way` a way to survive, as in `protection`. `image` is the minutes of an
+    image on a channel, and of a checkpoint in buddies' memory; re-execution and copies that are not
+    cloned do not use it. `traces` is the path of the traces (empty: fitted chains), and `channels`
+    n_com.
     """
     spots = platforms(traces)[platform]
     tick, cost = spots.tick, 0.0 if way in (REFERENCE, COPIES) else image

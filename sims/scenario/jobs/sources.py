@@ -27,7 +27,8 @@ Numbered = tuple[int, tuple[float, float]]
 
 
 class WorkloadFile(Section):
-    """`[job.swf]` or `[job.batsim]`: jobs of a real log, submitted at the times of the log."""
+    """`[job.swf]`, `[job.batsim]` or `[job.sacct]`: jobs of a real log, submitted at the times of
+    the log."""
 
     file: str
     """Path of the log, relative to the scenario's folder; the file may be compressed."""
@@ -43,7 +44,8 @@ def _is_zone(name: str) -> bool:
 
 
 class SacctFile(WorkloadFile):
-    """`[job.sacct]`: jobs of a Slurm cluster, as `sacct -P` prints them."""
+    """`[job.sacct]`: jobs of a Slurm cluster, as `sacct -P` prints them. Their times are local ones
+    of the cluster, so `timezone` must name its zone if that is not UTC."""
 
     timezone: Annotated[str, Accepts("an IANA name such as Europe/Paris", check=_is_zone)] = "UTC"
     """Time zone of the times in the file, because sacct prints no offset."""
