@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from actors.events import CheckpointTaken, TransferEnded, TransferStarted
 from sims.log import LogFile
+from sims.plots.pictures import channels_used
+from sims.plots.scene import Scene
 from tests.sims.cli.commands import Shell
 
 TRAINING = """\
@@ -75,3 +79,17 @@ def test_a_run_in_which_nothing_fails_sends_the_messages_that_check_expects(shel
     begun = sum(it.t for it in log if isinstance(it.event, TransferStarted))
     ended = sum(it.t for it in log if isinstance(it.event, TransferEnded))
     assert ended - begun == 50
+
+
+@pytest.mark.parametrize("blocking", ["true", "false"])
+def test_summary_and_picture_count_the_messages_that_pass_while_a_run_computes(
+    shell: Shell, blocking: str
+) -> None:
+    """With 4 channels, the images of J1's checkpoint take 5 s of the 10 s of work that are left:
+    50 s of messages in all, whether the run computes meanwhile or not."""
+    change = ("--set", "master.channels=4", "--set", f"protection.blocking={blocking}")
+    log = shell.told("run", shell.write(LINKED, "linked.toml"), *change)["log"]
+    found = json.loads(shell("summary", log, "--json").out)
+    assert found["bandwidth"] == pytest.approx(50 / 4 / found["makespan"])
+    times, levels = channels_used(Scene.of(LogFile(Path(log))))
+    assert sum(float(it[:-1] @ np.diff(times)) for it in levels.values()) == 50
