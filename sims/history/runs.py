@@ -27,6 +27,7 @@ from actors.events import (
     MembersReleased,
     Outcome,
     PauseEnded,
+    PlatformDescribed,
     ProtectionDescribed,
     RateChanged,
     ReplicasDropped,
@@ -70,7 +71,7 @@ HOLDING: frozenset[type[Event]] = frozenset(
         *(RunStarted, RunEnded, MembersReleased, MembersJoined, MembersChanged, MemberReplaced),
         *(StandbysHeld, StandbyJoined, StandbyLost, ReplicasDropped, ReplicasRejoined),
         *(CopiesPlaced, CopiesSettled, ReservationMade, ReservationDropped, WorkerChanged),
-        MaintenancePlanned,
+        *(MaintenancePlanned, PlatformDescribed),
     )
 )
 """Event classes that determine which jobs wait, which runs hold which workers, and which workers

@@ -137,9 +137,10 @@ class Wait:
         return len(names), sum(wanted(starts[it]) for it in names if it in starts)
 
     def _free(self, look: Look) -> str:
-        """Say how many workers are free, RECLAIMED and DOWN."""
+        """Say how many workers are free, spares, RECLAIMED and DOWN."""
+        spare = len(look.spare), " spare" if len(look.spare) == 1 else " spares"
         counts = [(len(numbers), f" {state.name}") for state, numbers in look.away.items()]
-        away = [f", {number:,} {are(number)}{state}" for number, state in counts if number]
+        away = [f", {n:,} {are(n)}{what}" for n, what in (spare, *counts) if n]
         total = counted(self.started.processors, "processor")
         return f"{look.free:,} of {total} {are(look.free)} free{''.join(away)}"
 
@@ -326,6 +327,7 @@ class Wait:
             "until": self.until,
             "ahead": dict(zip(("jobs", "processors"), self.ahead(), strict=True)),
             "free": look.free,
+            "spare": len(look.spare),
             **{state.name.lower(): len(numbers) for state, numbers in look.away.items()},
             "held": [
                 {**it.as_json(), "since": it.since, "until": look.ends.get(it.key)}

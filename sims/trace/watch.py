@@ -150,7 +150,8 @@ class Waits(Listener):
             return
         if promise.start is not None and promise.start * ROUNDING < now:
             look = Look.at(history, self.job)
-            look = Look(look.free, look.away, [], [it for it in look.held if upsets(promise, it)])
+            upset = [it for it in look.held if upsets(promise, it)]
+            look = Look(look.free, look.spare, look.away, [], upset)
             wait.promises[-1] = evolve(promise, broken=Broken(promise.start, look))
             self._unsettled.append(look)
 
