@@ -61,7 +61,8 @@ class Held:
             copies = isinstance(first.record.event, Compound)
             # Without a user's estimate, the run's own remaining work is the best guess.
             time = 0 if copies else first.event.work - first.event.begun
-        believed = first.start + time + job.verification
+        begins = job.startup + (job.select if first.event.keeps is None else 0)
+        believed = first.start + begins + time + job.verification
         since = min(it.holding for it in runs)
         return cls(job.name, first.number, first.kept, processors, since, first.start, believed)
 
