@@ -60,6 +60,11 @@ class Holders:
         gone = shared.union(worker for worker in away if self._whole[worker] is None)
         return len(self._whole) - self._busy - len(gone)
 
+    def unheld(self) -> set[int]:
+        """Return the numbers of the workers that no run holds."""
+        shared = {worker for run in self._shared for worker in numbers_in(run.processors)}
+        return {n for n, run in enumerate(self._whole) if run is None} - shared
+
 
 @define(eq=False)
 class Workers:
@@ -120,6 +125,12 @@ class Workers:
         them."""
         away = [it.number for it in self.workers.values() if it.state is not WorkerState.UP]
         return self._index().free([*away, *self.spares])
+
+    @property
+    def free_workers(self) -> set[int]:
+        """Numbers of the workers that `free` counts."""
+        away = {it.number for it in self.workers.values() if it.state is not WorkerState.UP}
+        return self._index().unheld() - away - set(self.spares)
 
     @property
     def spare(self) -> list[int]:
