@@ -19,6 +19,7 @@ from sims.writing import check_suffix
 
 if TYPE_CHECKING:
     from sims.scenario import Scenario
+    from sims.scenario.faults import AnyFault
 
 
 class Answer(ABC):
@@ -146,12 +147,16 @@ def _over_cells(cells: Sequence[Comparison], baseline: str) -> str:
 
 
 def assumptions(scenario: Scenario) -> str:
-    """Return a line on what the scenario assumes of faults, owners and start-ups."""
-    laws = scenario.faults.laws
-    kinds = ", ".join(dict.fromkeys(f"{law.kind} faults" for law in laws)) or "no faults"
-    ages = [law.starts.value for law in laws]
-    age = f" of {', '.join(dict.fromkeys(ages))} units" if ages else ""
+    """Return a line on what the scenario assumes of faults, silent errors, owners and start-ups."""
+    laws = ", ".join(dict.fromkeys(map(_law, scenario.faults.laws))) or "no faults"
+    errors = ", silent errors" if scenario.errors.given else ""
     owners = ", owners as given" if scenario.full_platform.owned else ""
     startup = scenario.job.startup or 0
     start = f"a start-up of {about(startup, scenario.times.value)}" if startup else "no start-up"
-    return f"{kinds}{age}{owners}, {start}"
+    return f"{laws}{errors}{owners}, {start}"
+
+
+def _law(law: AnyFault) -> str:
+    kind = "listed" if law.kind == "list" else law.kind
+    what = f"{kind} {'hangs' if law.hangs else 'faults'}"
+    return f"{what} of {law.starts.value} units" if law.ages else what
