@@ -103,10 +103,12 @@ def answer(cells: Sequence[Comparison], baseline: str) -> str | None:
     tested = [line for cell in cells for line in cell.lines if line.tested]
     if not tested:
         return None
-    runs = counted(max(cell.seeds for cell in cells), "run")
+    runs = f"{counted(max(cell.seeds for cell in cells), 'run')} of each variant"
+    lacking = any(line.left_out for cell in cells for line in cell.lines)
+    part = ", compared over the seeds on which both have a value" if lacking else ""
     if len(cells) > 1:
-        return f"{_over_cells(cells, baseline)}; {runs} of each variant in each cell."
-    return f"{_in_one(cells[0], baseline)}; {runs} of each variant."
+        return f"{_over_cells(cells, baseline)}; {runs} in each cell{part}."
+    return f"{_in_one(cells[0], baseline)}; {runs}{part}."
 
 
 def _in_one(cell: Comparison, baseline: str) -> str:
