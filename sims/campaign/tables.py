@@ -222,8 +222,8 @@ class Table(Answer):
             "settings": settings,
             "policy": case.scenario(0).policy.name,
             "as_asked": line.as_asked,
-            "mean": estimate_as_json(line.mean),
-            cell.effect: estimate_as_json(line.effect),
+            "mean": estimate_as_json(cell.known_mean(line)),
+            cell.effect: estimate_as_json(cell.known_effect(line)),
             "verdict": line.verdict.value,
             **(of_blocks if cell.speaks else {}),
             "best": line.best,
@@ -256,8 +256,8 @@ def _row(cell: Comparison, line: Line) -> dict[str, Any]:
         "runs": len(line.runs),
         "as_asked": line.as_asked,
     }
-    effect = None if line.verdict is Verdict.BASELINE else line.effect
-    for name, estimate in (("mean", line.mean), (cell.effect, effect)):
+    effect = None if line.verdict is Verdict.BASELINE else cell.known_effect(line)
+    for name, estimate in (("mean", cell.known_mean(line)), (cell.effect, effect)):
         row |= ends(estimate, name, f"{name}_low", f"{name}_high")
     return {**row, "verdict": line.verdict.value}
 
