@@ -65,19 +65,31 @@ class Planned:
         return max(ceil(self.work / self.period * (1 - ROUNDING)) - 1, 0)
 
     @property
-    def time(self) -> float:
-        """Time of one checkpoint if the job has the master's channels, or the storage, for
-        itself."""
+    def images(self) -> int:
+        """Number of checkpoints that are stored as images: all, or each k-th under buddies."""
+        if self.rules.kind is ProtectionKind.IMAGES:
+            return self.checkpoints
+        return self.checkpoints // self.rules.images_every if self.rules.images_every else 0
+
+    @property
+    def stored(self) -> float:
+        """Time to store one checkpoint as images if the job has the master's channels, or the
+        storage, for itself."""
         rules, scenario, members = self.rules, self.scenario, self.members
-        images = rules.kind is ProtectionKind.IMAGES
         if scenario.storage is not None and rules.bytes is not None:
-            stored = scenario.storage.time(rules.bytes, members)
-            # Under buddies each k-th checkpoint is stored too: this is the mean time of one.
-            apart = on(rules.cost, members) + stored / (rules.images_every or inf)
-            return stored if images else apart
-        if not images or rules.image is None or scenario.master is None:
-            return on(rules.cost, members)
-        return ceil(members / scenario.master.channels) * rules.image
+            return scenario.storage.time(rules.bytes, members)
+        if rules.image is not None and scenario.master is not None:
+            return ceil(members / scenario.master.channels) * rules.image
+        images = rules.kind is ProtectionKind.IMAGES
+        return on(rules.cost, members) if images else rules.image_cost
+
+    @property
+    def spent(self) -> float:
+        """Time that all checkpoints take, with the verifications before them."""
+        rules = self.rules
+        buddies = rules.kind is not ProtectionKind.IMAGES
+        each = on(rules.cost, self.members) * buddies + rules.verification * rules.verified
+        return self.checkpoints * each + self.images * self.stored
 
     def by(self, formula: str) -> float:
         """Return the period that a formula gives. Raises InputError where it gives none."""
@@ -138,7 +150,7 @@ def _checkpoint_lines(scenario: Scenario, planned: Iterable[Planned]) -> Iterato
     for it in planned:
         number, work = number + it.checkpoints, work + it.work
         if it.rules.blocking:
-            spent += it.checkpoints * (it.time + it.rules.verification * it.rules.verified)
+            spent += it.spent
     if not number:
         return
     taken = "no time from the jobs"
@@ -164,7 +176,7 @@ def _period_lines(it: Planned, unit: str) -> Iterator[str]:
     rules, images = it.rules, it.rules.kind is ProtectionKind.IMAGES
     cost = on(rules.image if rules.image and images else rules.cost, 1)
     if rules.bytes is not None and images:
-        cost = it.time
+        cost = it.stored
     mtbf = young**2 / (2 * cost)  # Young's formula, solved for it
     own, job = about(it.period, unit), it.submission.job
     whose = f"of {job.name} on {counted(it.members, 'worker')}"
@@ -193,8 +205,7 @@ def _channel_lines(
             programs[needs.label] = max(programs.get(needs.label, 0), members * needs.program)
             data += needs.data * _units(submission, members)
     for it in planned:
-        if it.rules.kind is ProtectionKind.IMAGES and it.rules.image:
-            images += it.checkpoints * it.members * it.rules.image
+        images += it.images * it.members * (it.rules.image or 0)
     total, channels = sum(programs.values()) + data + images, scenario.master.channels
     until, unit = work_end(scenario, submissions), scenario.times.value
     if not 0 < until < inf or not total:
@@ -227,7 +238,7 @@ def _storage_lines(
     total = 0.0
     for it in planned:
         if it.rules.bytes is not None:
-            total += it.rules.bytes * (it.checkpoints // (it.rules.images_every or 1))
+            total += it.rules.bytes * it.images
     until, unit = work_end(scenario, submissions), scenario.times.value
     if not 0 < until < inf or not total:
         return

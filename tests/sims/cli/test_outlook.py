@@ -50,6 +50,43 @@ def test_checkpoints_beside_the_work_take_no_time_from_it(shell: Shell) -> None:
     assert "39 expected if nothing fails; they take no time from the jobs" in told
 
 
+STORED = """\
+name = "stored"
+platform = { workers = 4 }
+job = { kind = "rigid", jobs = [{ processors = 4, time = 100 }] }
+[protection]
+kind = "buddies"
+period = 10
+cost = 1
+recovery = 1
+images_every = 4
+"""
+
+
+@pytest.mark.parametrize(
+    ("second", "took"),
+    [
+        ("image_cost = 5\n", 19),
+        ("bytes = 100\n[storage]\nbandwidth = 10\n", 29),
+        ("[master]\nchannels = 2\nprogram = 0\ndata = 0\nimage = 2\n", 17),
+    ],
+)
+def test_check_counts_what_storing_each_fourth_checkpoint_takes(
+    shell: Shell, second: str, took: int
+) -> None:
+    """9 checkpoints of 1 s, 2 of which are stored besides: for 5 s, for 100 bytes at 10 a second,
+    or in two turns of 2 s on two channels. A run in which nothing fails takes as much."""
+    path = shell.write(STORED + second, "stored.toml")
+    assert f"9 expected if nothing fails; they take {took} s from" in shell("check", path).out
+    assert shell.told("run", path, "--log", "none")["makespan"] == 100 + took
+
+
+def test_check_counts_the_messages_of_second_copies(shell: Shell) -> None:
+    link = "[master]\nchannels = 2\nprogram = 0\ndata = 0\nimage = 2\n"
+    told = shell("check", shell.write(STORED + link, "stored.toml")).out
+    assert "at least 8 % busy: 16 s of messages on 2 channels within 100 s" in told
+
+
 def test_check_has_no_periods_where_nothing_fails(shell: Shell) -> None:
     never = ("--set", "faults={kind='none'}")
     told = shell("check", shell.write(TRAINING, "training.toml"), *never).out
