@@ -16,6 +16,7 @@ from attrs import evolve, frozen
 from actors.events import DeciderKind
 from actors.protection import ProtectionKind, Rules
 from actors.protection.rules import on
+from policies.maths.speedup import Asking
 from policies.maths.tolerance import ROUNDING
 from sims.errors import InputError
 from sims.scenario import Scenario
@@ -57,19 +58,36 @@ class Planned:
         return period_on(self.rules, self.members)
 
     @property
-    def checkpoints(self) -> int:
-        """Number of checkpoints if nothing happens to the job.
+    def rounds(self) -> int:
+        """Number of iterations, each of which is work of its own, with checkpoints of its own."""
+        own = self.submission.own
+        return own.iterations if isinstance(own, IterativeEntry) else 1
+
+    @property
+    def each(self) -> int:
+        """Number of checkpoints in each iteration, or of the job without iterations.
 
         None is begun when no work would be left after it (rule P7).
         """
-        return max(ceil(self.work / self.period * (1 - ROUNDING)) - 1, 0)
+        return max(ceil(self.work / self.rounds / self.period * (1 - ROUNDING)) - 1, 0)
+
+    @property
+    def checkpoints(self) -> int:
+        """Number of checkpoints if nothing happens to the job."""
+        return self.rounds * self.each
 
     @property
     def images(self) -> int:
         """Number of checkpoints that are stored as images: all, or each k-th under buddies."""
         if self.rules.kind is ProtectionKind.IMAGES:
             return self.checkpoints
-        return self.checkpoints // self.rules.images_every if self.rules.images_every else 0
+        every = self.rules.images_every
+        return self.rounds * (self.each // every) if every else 0
+
+    @property
+    def molds(self) -> bool:
+        """Whether the policy decides how many workers the job gets."""
+        return not isinstance(self.submission.job.profile, Asking)
 
     @property
     def stored(self) -> float:
@@ -146,8 +164,9 @@ def _stores(submission: Submission) -> bool:
 def _checkpoint_lines(scenario: Scenario, planned: Iterable[Planned]) -> Iterator[str]:
     """Yield a line with the number of checkpoints of all jobs together if nothing fails, and the
     time that they take."""
-    number, spent, work = 0, 0.0, 0.0
+    number, spent, work, molds = 0, 0.0, 0.0, False
     for it in planned:
+        molds |= it.molds
         number, work = number + it.checkpoints, work + it.work
         if it.rules.blocking:
             spent += it.spent
@@ -157,7 +176,8 @@ def _checkpoint_lines(scenario: Scenario, planned: Iterable[Planned]) -> Iterato
     if spent:
         part = f"{amount_of(100 * spent / work, 3)} % of their work"
         taken = f"{about(spent, scenario.times.value)} from the jobs, {part}"
-    yield f"  checkpoints {number:,} expected if nothing fails; they take {taken}"
+    most = " and each job gets as many workers as it can use, more on fewer" if molds else ""
+    yield f"  checkpoints {number:,} expected if nothing fails{most}; they take {taken}"
 
 
 # --- periods ------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from sims.log import LogFile
 from sims.plots.pictures import channels_used
 from sims.plots.scene import Scene
 from tests.sims.cli.commands import Shell
+from tests.sims.kinds import SCENARIOS
 
 TRAINING = """\
 name = "training"
@@ -130,3 +131,22 @@ def test_summary_and_picture_count_the_messages_that_pass_while_a_run_computes(
     assert found["bandwidth"] == pytest.approx(50 / 4 / found["makespan"])
     times, levels = channels_used(Scene.of(LogFile(Path(log))))
     assert sum(float(it[:-1] @ np.diff(times)) for it in levels.values()) == 50
+
+
+def test_each_iteration_takes_checkpoints_of_its_own(shell: Shell) -> None:
+    """Five iterations of 40 s have three checkpoints each, none at their ends; of each iteration's
+    three the second is stored besides, and its 7 s come once an iteration."""
+    never = ("--set", "faults={kind='none'}", "--set", "protection.images_every=2")
+    words = (SCENARIOS / "iterative-buddies.toml", *never, "--set", "protection.image_cost=7")
+    told = shell("check", *words).out
+    assert "checkpoints 15 expected if nothing fails; they take 50 s from the jobs" in told
+    assert shell.told("run", *words, "--log", "none")["makespan"] == 250
+
+
+def test_of_jobs_whose_size_the_policy_decides_the_checkpoints_are_the_fewest(shell: Shell) -> None:
+    never = ("--set", "faults={kind='none'}", "--set", "errors={}")
+    file = SCENARIOS / "moldable-errors.toml"
+    told = shell("check", file, *never).out
+    assert "12 expected if nothing fails and each job gets as many workers as it can use, " in told
+    log = LogFile(Path(shell.told("run", file, *never)["log"]))
+    assert sum(isinstance(it.event, CheckpointTaken) for it in log) >= 12
