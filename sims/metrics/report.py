@@ -249,9 +249,11 @@ class Report:
     def _spread_rows(self) -> Iterator[tuple[str, str]]:
         times = partial(in_units, unit=self.summary.unit, digits=6)
         missing = "not defined for this kind of job" if len(self.jobs) else "no job completed"
+        some = len(self.jobs) < len(self.summary.submitted)
         for name, spread in self.spreads.items():
             number = times if name in ("wait", "flowtime") else partial(amount_of, digits=6)
             head, of = ("bounded", "slowdown: ") if name == "bounded_slowdown" else (name, "")
+            of += "of completed jobs, " if some else ""
             yield head, of + spread_text(spread, number) if spread else missing
             if was := self.recorded.get(name):
                 yield "  recorded", of + spread_text(was, number)
