@@ -36,6 +36,7 @@ from actors.events import (
     UnitRetired,
     WorkerChanged,
 )
+from actors.intervals import count_in
 from actors.runtime import Event, Record
 from policies.availability import WorkerState
 from policies.maths.renewals import expected_renewals
@@ -64,13 +65,19 @@ class Faults:
     came: int = 0
     """Number of workers that faults took DOWN; a fault of a worker that is DOWN already does not
     count."""
+    repaired: bool = False
+    """Whether faults are repaired: then each is an event of its own."""
     _down_since: dict[int, float] = field(factory=dict)
     """Maps each worker that went DOWN for an unknown time to the time of that change."""
 
-    def learn(self, event: Event) -> None:
-        """Keep a law of faults that the head of the log describes: the number that it lets expect
-        (FaultsExpected), or its fit to a log (FaultsFitted)."""
+    def read(self, event: Event) -> None:
+        """Keep what the head of the log says of faults: how many a law lets expect, its fit to a
+        log, that faults are repaired; count the workers of a unit that goes to repair."""
         match event:
+            case RepairDescribed():
+                self.repaired = True
+            case UnitFailed():
+                self.came += count_in(event.workers)
             case FaultsExpected():
                 self.laws.append(event)
             case FaultsFitted():
@@ -80,8 +87,10 @@ class Faults:
         """Count a worker's change of state at `time` if a fault made it.
 
         A fault announces when the worker is back, or the worker is back at the same instant; an
-        owner's change does neither.
+        owner's change does neither. Where faults are repaired, each has an event of its own.
         """
+        if self.repaired:
+            return
         if event.state is WorkerState.DOWN:
             if event.until is not None:
                 self.came += 1
@@ -196,12 +205,12 @@ class Repairs:
 
 
 def _expected(law: FaultsExpected, time: float) -> float:
-    listed = sum(it <= time for it in law.listed)
-    if law.mtbf is None:
-        return listed
-    if law.age is Age.NEW:
-        return listed + law.workers * expected_renewals(time, law.mtbf, law.shape)
-    return listed + law.workers * (law.down + time / law.mtbf)
+    listed, each = sum(it <= time for it in law.listed), 0.0
+    if law.mtbf is not None and law.age is Age.NEW:
+        each = expected_renewals(time, law.mtbf, law.shape)
+    elif law.mtbf is not None:
+        each = law.down + time / law.mtbf
+    return (listed + law.workers * each) * (1 + (law.spread or 0))
 
 
 OF_REPAIRS: tuple[type[Event], ...] = (
@@ -288,9 +297,8 @@ class Summary:
                 self.started = event
             case ScenarioEnded():
                 self.end = event.end
-            case FaultsExpected() | FaultsFitted():
-                self.faults.learn(event)
             case _:
+                self.faults.read(event)
                 self.repairs.read(event)
 
     @property

@@ -176,6 +176,9 @@ class FaultsExpected(Event):
     listed: tuple[Time, ...]
     """Times of the faults that the scenario lists in addition, once for each worker that they
     hit."""
+    spread: Annotated[float | None, Quantity("workers")] = None
+    """Mean number of other workers to which the law's faults spread, for each worker that they hit;
+    left out where they spread to none."""
 
 
 @frozen

@@ -19,6 +19,7 @@ from sims.writing import check_suffix
 
 if TYPE_CHECKING:
     from sims.scenario import Scenario
+    from sims.scenario.faults import AnyFault
 
 
 class Answer(ABC):
@@ -116,10 +117,12 @@ def answer(cells: Sequence[Comparison], baseline: str) -> str | None:
     tested = [line for cell in cells for line in cell.lines if line.tested]
     if not tested:
         return None
-    runs = counted(max(cell.seeds for cell in cells), "run")
+    runs = f"{counted(max(cell.seeds for cell in cells), 'run')} of each variant"
+    lacking = any(line.left_out for cell in cells for line in cell.lines)
+    part = ", compared over the seeds on which both have a value" if lacking else ""
     if len(cells) > 1:
-        return f"{_over_cells(cells, baseline)}; {runs} of each variant in each cell."
-    return f"{_in_one(cells[0], baseline)}; {runs} of each variant."
+        return f"{_over_cells(cells, baseline)}; {runs} in each cell{part}."
+    return f"{_in_one(cells[0], baseline)}; {runs}{part}."
 
 
 def _in_one(cell: Comparison, baseline: str) -> str:
@@ -161,13 +164,17 @@ def _over_cells(cells: Sequence[Comparison], baseline: str) -> str:
 
 
 def assumptions(scenario: Scenario) -> str:
-    """Return what the scenario assumes of faults and their units' ages, owners and start-ups, as a
-    line such as `exponential faults of new units, no start-up`."""
-    laws = scenario.faults.laws
-    kinds = ", ".join(dict.fromkeys(f"{law.kind} faults" for law in laws)) or "no faults"
-    ages = [law.starts.value for law in laws]
-    age = f" of {', '.join(dict.fromkeys(ages))} units" if ages else ""
+    """Return what the scenario assumes of faults and their units' ages, silent errors, owners and
+    start-ups, as a line such as `exponential faults of new units, no start-up`."""
+    laws = ", ".join(dict.fromkeys(map(_law, scenario.faults.laws))) or "no faults"
+    errors = ", silent errors" if scenario.errors.given else ""
     owners = ", owners as given" if scenario.full_platform.owned else ""
     startup = scenario.job.startup or 0
     start = f"a start-up of {about(startup, scenario.times.value)}" if startup else "no start-up"
-    return f"{kinds}{age}{owners}, {start}"
+    return f"{laws}{errors}{owners}, {start}"
+
+
+def _law(law: AnyFault) -> str:
+    kind = "listed" if law.kind == "list" else law.kind
+    what = f"{kind} {'hangs' if law.hangs else 'faults'}"
+    return f"{what} of {law.starts.value} units" if law.ages else what

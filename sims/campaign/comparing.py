@@ -250,6 +250,14 @@ class Comparison:
             return Estimate(line.mean.mean, -inf, inf, line.mean.size)
         return line.mean
 
+    def known_effect(self, line: Line) -> Estimate | None:
+        """Return the effect of a variant, without an interval where too few blocks have information
+        for a verdict."""
+        effect = line.effect
+        if effect is None or line.verdict is Verdict.BASELINE or line.tested or not self.speaks:
+            return effect
+        return Estimate(effect.mean, -inf, inf, effect.size)
+
     @property
     def alike(self) -> bool:
         """Whether there are several runs, each has a value, and all runs of a variant have the same

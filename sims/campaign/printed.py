@@ -178,7 +178,7 @@ def _mean(cell: Comparison, line: Line) -> str:
 def _effect(cell: Comparison, line: Line) -> str:
     """Return the effect of a variant against the baseline as text, with its interval where it has
     one; a dash where there is no effect."""
-    effect = line.effect
+    effect = cell.known_effect(line)
     if effect is None or line.verdict is Verdict.BASELINE:
         return rounded(effect)
     if cell.speaks and not line.tested:

@@ -2,11 +2,11 @@
 ones. This module knows nothing of simulations: it asks a function for the values of points.
 
 A search begins with a coarse grid. All points meet the same seeds, so that two points are compared
-by the differences on each seed. A point that is worse than the best, as far as those differences
-show, gets no more runs; the others get twice as many. Then the search follows the lines through the
-best, on which one key varies alone: it adds points between those of which one may be good, and goes
-on from the lowest. In the end the points on these lines get runs until it is known which are as
-good as the best, within a tolerance.
+by the differences on each seed. A point that is worse than the best, or breaks a bound, as far as
+intervals show, gets no more runs; the others get twice as many. Then the search follows the lines
+through the best, on which one key varies alone: it adds points between those of which one may be
+good, and goes on from the lowest. In the end the points on these lines get runs until it is known
+which are as good as the best, within a tolerance.
 
 Along a range, the mean is taken to be a smooth curve: a polynomial through the values of each seed
 (`smoothed`), which shares the runs of the whole line; over whole numbers, such as of spares, it may
@@ -66,7 +66,7 @@ class State(enum.Enum):
     """The point's interval allows for both."""
     WORSE = "worse"
     UNFIT = "breaks a bound"
-    """The point's means do not keep to a bound, or not all of its runs complete."""
+    """The interval of a mean excludes what a bound allows, or not all runs complete."""
 
 
 @define
@@ -77,6 +77,9 @@ class Trial:
     point: Point
     values: Sequence[Value] = ()
     state: State = State.OPEN
+    beyond: Sequence[Estimate] = ()
+    """By how much the means are beyond each bound, with intervals; at most 0 where they keep to
+    it."""
 
     @property
     def sample(self) -> list[float]:
@@ -88,6 +91,21 @@ class Trial:
     def mean(self) -> float:
         """Mean of the objective over the runs; nan where there is no run, or a run has no value."""
         return float(np.mean(self.sample)) if self.values else nan
+
+    @property
+    def kept(self) -> bool:
+        """Whether the means keep to all bounds; their intervals may allow for more."""
+        return all(it.mean <= 0 for it in self.beyond)
+
+    @property
+    def surely_kept(self) -> bool:
+        """Whether the intervals of the means keep to all bounds."""
+        return all(it.high <= 0 for it in self.beyond)
+
+    @property
+    def broken(self) -> bool:
+        """Whether the interval of a mean breaks a bound, or the mean is not known."""
+        return any(it.low > 0 or isnan(it.mean) for it in self.beyond)
 
     @property
     def alive(self) -> bool:
@@ -102,8 +120,8 @@ class Search:
 
     dimensions: tuple[Dimension, ...]
     evaluate: Evaluate
-    fits: Callable[[Sequence[Value]], bool] = lambda values: True
-    """Function that returns whether the means of a point keep to all bounds."""
+    beyond: Callable[[Sequence[Value]], Sequence[Estimate]] = lambda values: ()
+    """Function that returns by how much the means of a point are beyond each bound."""
     tolerance: float = 0.01
     """Part of the best mean within which points are as good."""
     each: int = EACH
@@ -135,7 +153,8 @@ class Search:
             self._rounds = max(self._rounds - 1, 0)
             best = best and self._settle(best, most)
             best = best and self._lowest(best)
-        return best and self._settle(best, self.each)
+        best = best and self._settle(best, self.each)
+        return best if best and best.kept else None
 
     @property
     def runs(self) -> int:
@@ -150,9 +169,10 @@ class Search:
 
         Where `best` is None, the points are those of the coarse grid. Otherwise the points on the
         lines through `best`, which differ from it in one dimension, join them; it stays the best
-        unless it turns out to break a bound. Return None if no point keeps to the bounds.
+        unless it turns out to break a bound: then the points on the lines through the next best
+        join. Return None if every point breaks a bound.
         """
-        race = best is None
+        race, first = best is None, best
         points = product(*self._coarse) if best is None else self._lines(best)
         self.trials = {point: Trial(point) for point in points} | self.trials
         for count in looks(most):
@@ -166,14 +186,14 @@ class Search:
                 ]
             )
             self._ask(best or asked[0], asked, count)
-            if best is None or race or best.state is State.UNFIT:
+            if best is None or race or not best.kept:
                 best = self._least()
             if best is None:
                 return None
             self._judge(best)
-            if all(it.state is not State.OPEN for it in asked):
+            if best.surely_kept and all(it.state is not State.OPEN for it in asked):
                 break
-        return best
+        return best if race or best is first else self._settle(best, most)
 
     def _ask(self, best: Trial, trials: Sequence[Trial], count: int) -> None:
         lacking = {it.point: it for it in trials if len(it.values) < count}
@@ -184,7 +204,8 @@ class Search:
         found = self.evaluate(list(lacking), count) if lacking else {}
         for point, it in lacking.items():
             it.values = found[point]
-            if isnan(it.mean) or not self.fits(it.values):
+            it.beyond = self.beyond(it.values)
+            if isnan(it.mean) or it.broken:
                 it.state = State.UNFIT
 
     def _bound(self, best: Trial, runs: dict[Point, int]) -> int:
@@ -206,12 +227,22 @@ class Search:
         return sum((runs | near).values()) + self.each * between
 
     def _least(self) -> Trial | None:
-        """Return the point with the best mean among those that keep to the bounds and are not shown
-        to be worse; if all are shown to be worse, among those that keep to the bounds. None if
-        there is none."""
+        """Return the point with the best mean among those whose means keep to the bounds and that
+        are not shown to be worse; if all are shown to be worse, among all whose means keep to them.
+
+        If none keeps to them, return the point that may do so the most easily, as its intervals
+        show; None if every point breaks a bound.
+        """
         fit = [it for it in self.trials.values() if it.state is not State.UNFIT and it.values]
-        alive = [it for it in fit if it.alive]
-        return min(alive or fit, key=lambda it: self.sign * it.mean, default=None)
+        kept = [it for it in fit if it.kept]
+        if fit and not kept:
+
+            def doubt(it: Trial) -> float:
+                return max(its.mean / its.half for its in it.beyond if its.mean > 0)
+
+            return min(fit, key=doubt)
+        alive = [it for it in kept if it.alive]
+        return min(alive or kept, key=lambda it: self.sign * it.mean, default=None)
 
     def _lowest(self, best: Trial) -> Trial:
         """Return the point at which the fitted curves through the best are lowest, or the best
@@ -221,7 +252,8 @@ class Search:
         the last round, with two dimensions or more, its whole interval has to be lower: the other
         lines through the new point would have to be run anew.
         """
-        lowest, more = min(self._above(best), key=lambda at: at[1].mean)
+        above = [(it, more) for it, more in self._above(best) if it.kept or it is best]
+        lowest, more = min(above, key=lambda at: at[1].mean)
         if len(self.dimensions) > 1 and not self._rounds:
             return lowest if more.high < 0 else best
         return lowest if more.mean < -MOVE * self.tolerance * abs(best.mean) else best
@@ -229,15 +261,18 @@ class Search:
     # --- comparisons ----------------------------------------------------------------------------
 
     def _judge(self, best: Trial) -> None:
-        """Set the state of each point that has runs and keeps to the bounds, by its difference from
-        the best, paired by seed. Points on a line through the best are compared on the fitted
-        curve."""
+        """Set the state of each point that has runs and breaks no bound, by its difference from the
+        best, paired by seed. Points on a line through the best are compared on the fitted curve. A
+        point that may break a bound is not surely as good."""
         allowed = self.tolerance * abs(best.mean)
         for it in self.trials.values():
             if it.values and it.state is not State.UNFIT:
                 it.state = verdict(self._worse(it.sample, best.sample), allowed)
         for it, more in self._above(best):
             it.state = verdict(more, allowed)
+        for it in self.trials.values():
+            if it.state is State.AS_GOOD and not it.surely_kept:
+                it.state = State.OPEN
         best.state = State.BEST
 
     def _above(self, best: Trial) -> Iterator[tuple[Trial, Estimate]]:

@@ -141,6 +141,17 @@ class Factor:
         return [it.effect for it in (self.down, self.up) if it.effect is not None]
 
     @property
+    def least(self) -> float:
+        """Distance from 1 that the interval of a ratio shows; 0 where none excludes 1."""
+        return max((max(it.low - 1, 1 - it.high, 0.0) for it in self.effects), default=0.0)
+
+    @property
+    def most(self) -> float:
+        """Distance from 1 for which the intervals of the ratios allow."""
+        ends = (max(it.high - 1, 1 - it.low) for it in self.effects)
+        return max(ends) if len(self.effects) == 2 else inf
+
+    @property
     def shown(self) -> bool:
         """Whether the intervals show that making the number smaller, or larger, changes the
         measure."""
@@ -156,14 +167,17 @@ class Sensitivity(Changes):
 
     @property
     def sentence(self) -> str:
-        rest = [it.key for it in self.factors if not it.shown]
-        first = self.factors[0]
+        first, *others = self.factors
+        rest = [it.key for it in others if not it.shown]
+        rivals = [it.key for it in others if it.most >= first.least]
         if not first.shown:
             return f"Nothing shows that any of them matters, changed by {self.part}; {self.runs}."
         change = " and ".join(_percent(it) for it in first.effects)
-        text = f"{first.key} matters most: {self.part} less and more change {self.measure} by "
-        others = f"; nothing shows that {' or '.join(rest)} matters" if rest else ""
-        return f"{text}{change}{others}; {self.runs}."
+        most = "" if rivals or not others else " most"
+        text = f"{first.key} matters{most}: {self.part} less and more change {self.measure} by "
+        as_much = f"; {' or '.join(rivals)} may matter as much" if rivals else ""
+        unknown = f"; nothing shows that {' or '.join(rest)} matters" if rest else ""
+        return f"{text}{change}{as_much}{unknown}; {self.runs}."
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each number, the most important first: its key and value, the ratio with

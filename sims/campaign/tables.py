@@ -236,8 +236,8 @@ class Table(Answer):
             "settings": settings,
             "policy": case.scenario(0).policy.name,
             "as_asked": line.as_asked,
-            "mean": estimate_as_json(line.mean),
-            cell.effect: estimate_as_json(line.effect),
+            "mean": estimate_as_json(cell.known_mean(line)),
+            cell.effect: estimate_as_json(cell.known_effect(line)),
             "verdict": line.verdict.value,
             **(of_blocks if cell.speaks else {}),
             "best": line.best,
@@ -272,8 +272,8 @@ def _row(cell: Comparison, line: Line) -> dict[str, Any]:
         "runs": len(line.runs),
         "as_asked": line.as_asked,
     }
-    effect = None if line.verdict is Verdict.BASELINE else line.effect
-    for name, estimate in (("mean", line.mean), (cell.effect, effect)):
+    effect = None if line.verdict is Verdict.BASELINE else cell.known_effect(line)
+    for name, estimate in (("mean", cell.known_mean(line)), (cell.effect, effect)):
         row |= ends(estimate, name, f"{name}_low", f"{name}_high")
     return {**row, "verdict": line.verdict.value}
 
@@ -315,8 +315,8 @@ def _of_blocks(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
         )
     elif short:
         yield (
-            "No intervals, no verdict: the run has fewer than 2 whole blocks (`measures.block`) "
-            "after its warm-up (`measures.warm_up`)."
+            f"No intervals, no verdict{_at(short, cells)}: the run has fewer than 2 whole blocks "
+            "(`measures.block`) after its warm-up (`measures.warm_up`)."
         )
     if any(line.otherwise for line in lines):
         yield (
@@ -372,13 +372,17 @@ def _lacking(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
     if any(cell.seeds == 1 and not cell.speaks and not cell.too_short for cell in cells):
         yield "One run each: no intervals, no verdict."
     if alike := [cell for cell in cells if cell.alike]:
-        some = "; ".join(settings_text(cell.point) for cell in alike)
-        at = "" if len(alike) == len(cells) else f" at {some}"
-        where = f": the seed does not change it in these runs{at}"
+        where = f": the seed does not change it in these runs{_at(alike, cells)}"
         once = "they are one observation, without an interval and a verdict"
         blocks = all(cell.speaks for cell in alike)
         why = "" if blocks else f"; {once}"
         yield f"All runs of a variant have the same {measure}{where}{why}."
+
+
+def _at(some: Sequence[Comparison], cells: Sequence[Comparison]) -> str:
+    """Return words that name these cells, where they are not all."""
+    points = "; ".join(settings_text(cell.point) for cell in some)
+    return "" if len(some) == len(cells) else f" at {points}"
 
 
 def _left_out(ends: Counter[RunStatus], measure: str) -> str:

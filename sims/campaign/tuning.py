@@ -32,11 +32,11 @@ from sims.campaign.question import (
     refuse_raised,
 )
 from sims.campaign.results import Results, store_in
-from sims.campaign.search import EACH, FIRST, Search, State, Trial, Value, estimate
+from sims.campaign.search import EACH, FIRST, SURE, Search, State, Trial, Value, estimate
 from sims.campaign.tuning_picture import draw_tuning
 from sims.durations import seconds
 from sims.errors import COMMAND_LINE, InputError, chosen
-from sims.intervals import LEVEL, Estimate, rounded
+from sims.intervals import LEVEL, Estimate, mean_of, rounded
 from sims.metrics.measures import Measure
 from sims.scenario import Scenario
 from sims.telling import amount_of, counted, grid
@@ -68,9 +68,12 @@ class Bound:
             accepted = f"MEASURE>=NUMBER or MEASURE<=NUMBER; measures: {names}"
             raise InputError(COMMAND_LINE, "--subject-to", f"{word!r} is none", accepted) from None
 
-    def kept(self, mean: float) -> bool:
-        """Return whether a mean keeps to the bound, so that the point is allowed."""
-        return mean >= self.limit if self.least else mean <= self.limit
+    def beyond(self, values: Sequence[Value], which: int, level: float) -> Estimate:
+        """Return by how much the mean of value number `which` is beyond the bound; it is at most 0
+        where it keeps to it."""
+        sign = -1 if self.least else 1
+        known = (it[which] for it in values)
+        return mean_of([sign * (it - self.limit) for it in known if it is not None], level)
 
     def __str__(self) -> str:
         return f"{self.measure.value} {'>=' if self.least else '<='} {self.limit:g}"
@@ -128,7 +131,18 @@ class Tuned(Answer):
         for k, it in enumerate(self.bounds, 1):
             means.setdefault(it.measure, estimate(self.fresh, k, self.level))
         values = [f"{it.value} {rounded(mean)}{self._unit(it)}" for it, mean in means.items()]
-        return f"{', '.join(clauses)}; {', '.join(values)}; {counted(len(self.fresh), 'run')}."
+        runs = counted(len(self.fresh), "run")
+        return "; ".join((", ".join(clauses), ", ".join(values), *self._doubted, f"{runs}."))
+
+    @property
+    def _doubted(self) -> list[str]:
+        """A clause on each bound to which the fresh runs do not show that the best point keeps."""
+        beyond = [it.beyond(self.fresh, k, self.level) for k, it in enumerate(self.bounds, 1)]
+        return [
+            f"not shown: {bound}" if more.low <= 0 else f"broken: {bound}"
+            for bound, more in zip(self.bounds, beyond, strict=True)
+            if not more.high <= 0
+        ]
 
     def _clause(self, it: Dimension, best: Any, good: Sequence[Any], open_: Sequence[Any]) -> str:
         """Return a clause on one key: its `best` value, the values `good` that are as good, and the
@@ -285,11 +299,11 @@ def tune(
             found = run(points, asked.model_copy(update={"replications": count}), sum(others))
             return dict(zip(points, _values(found, bounds), strict=True))
 
-        def fits(values: Sequence[Value]) -> bool:
-            return all(map(Bound.kept, bounds, _means(values)))
+        def beyond(values: Sequence[Value]) -> list[Estimate]:
+            return [it.beyond(values, k, SURE) for k, it in enumerate(bounds, 1)]
 
         sign = -1 if measure.higher_is_better else 1
-        search = Search(tuple(over), evaluate, fits, tolerance, each, sign)
+        search = Search(tuple(over), evaluate, beyond, tolerance, each, sign)
         best = search.run()
         if best is None:
             raise _nothing_fits(search, measure, bounds)
@@ -328,12 +342,6 @@ def _values(found: Results, bounds: Sequence[Bound]) -> list[list[Value]]:
     return list(rows.values())
 
 
-def _means(values: Sequence[Value]) -> list[float]:
-    """Return the means, over a point's runs, of the measures that have bounds, in the order of the
-    bounds."""
-    return [estimate(values, k, LEVEL).mean for k in range(1, len(values[0]))]
-
-
 def _nothing_fits(search: Search, measure: Measure, bounds: Sequence[Bound]) -> InputError:
     """Return the error of a search in which no point keeps to the bounds.
 
@@ -347,23 +355,23 @@ def _nothing_fits(search: Search, measure: Measure, bounds: Sequence[Bound]) -> 
         accepted = "ranges in which runs complete, a later --until, or another measure"
         return InputError(COMMAND_LINE, "--over", problem, accepted)
 
-    means = {it.point: _means(it.values) for it in known}
     for k, bound in enumerate(bounds):
-        if all(isnan(it[k]) for it in means.values()):
+        if all(isnan(it.beyond[k].mean) for it in known):
             problem = f"{bound.measure.value} has no value in any run"
             return InputError(COMMAND_LINE, "--subject-to", problem, "bounds of other measures")
 
     def missed(it: Trial) -> tuple[int, float]:
         """Return the number of bounds that a point breaks, and by how much, relative to the bounds
         and summed over them."""
-        pairs = zip(bounds, means[it.point], strict=True)
-        parts = [abs(mean - b.limit) / (abs(b.limit) or 1) for b, mean in pairs if not b.kept(mean)]
+        pairs = zip(bounds, it.beyond, strict=True)
+        parts = [more.mean / (abs(b.limit) or 1) for b, more in pairs if not more.mean <= 0]
         return len(parts), sum(parts)
 
     nearest = min(known, key=missed)
     at = settings_text(settings_at(search.dimensions, nearest.point))
-    pairs = zip(bounds, means[nearest.point], strict=True)
-    with_ = ", ".join(f"{bound.measure.value} {mean:.4g}" for bound, mean in pairs)
+    means = (estimate(nearest.values, k, LEVEL) for k in range(1, len(bounds) + 1))
+    pairs = zip(bounds, means, strict=True)
+    with_ = ", ".join(f"{bound.measure.value} {rounded(mean)}" for bound, mean in pairs)
     problem = (
         f"no point keeps to {' and '.join(map(str, bounds))}: the nearest is {at} with {with_}"
     )

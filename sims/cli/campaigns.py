@@ -21,7 +21,7 @@ from sims.campaign.results import Results, Store, write_frame
 from sims.campaign.tables import MOST, SUFFIXES, Table
 from sims.campaign.tuning import searched
 from sims.cli.progress import Count
-from sims.errors import FAILED, InputError, naming, note, show
+from sims.errors import COMMAND_LINE, FAILED, InputError, naming, note, show
 from sims.exports import tables as exports
 from sims.options import (
     Policies,
@@ -134,6 +134,10 @@ def _opened(
 ) -> Iterator[tuple[Campaign, Store]]:
     given = {"replications": replications} if replications else {}
     asked = load_campaign(file, size, given)
+    section = "precision" if asked.precision else "tune" if asked.tune else ""
+    if replications and section:
+        problem = f"{replications} has no effect beside [{section}]"
+        raise InputError(COMMAND_LINE, "--replications", problem, f"the keys of [{section}]")
     if asked.made and not load:
         problem = f"{asked.scenario!r} is a function, which is not called here"
         raise InputError(str(file), "scenario", problem, "--load, which calls it")

@@ -27,6 +27,7 @@ from actors.events import (
     MembersReleased,
     Outcome,
     PauseEnded,
+    PlatformDescribed,
     ProtectionDescribed,
     RateChanged,
     ReplicasDropped,
@@ -44,6 +45,7 @@ from actors.events import (
     StandbyJoined,
     StandbyLost,
     StandbysHeld,
+    StartupDescribed,
     StorageDescribed,
     StoredSizeDescribed,
     WorkerChanged,
@@ -70,7 +72,7 @@ HOLDING: frozenset[type[Event]] = frozenset(
         *(RunStarted, RunEnded, MembersReleased, MembersJoined, MembersChanged, MemberReplaced),
         *(StandbysHeld, StandbyJoined, StandbyLost, ReplicasDropped, ReplicasRejoined),
         *(CopiesPlaced, CopiesSettled, ReservationMade, ReservationDropped, WorkerChanged),
-        MaintenancePlanned,
+        *(MaintenancePlanned, PlatformDescribed, StartupDescribed),
     )
 )
 """Event classes that determine which jobs wait, which runs hold which workers, and which workers
@@ -110,6 +112,7 @@ class Runs(Workers):
         return super().handlers() | {
             JobSubmitted: self._submit,
             JobDescribed: self._describe,
+            StartupDescribed: self._start_up,
             LinkDescribed: self._link,
             ProtectionDescribed: self._protect,
             JobCompleted: self._leave,
@@ -176,6 +179,10 @@ class Runs(Workers):
         # A log has each job's name, and the word for its kind, in memory once for each line.
         times = event.work, event.verification, event.failures, event.estimate, event.limit
         job.described = JobDescribed(job.name, event.kind, *times)
+
+    def _start_up(self, record: Record, event: StartupDescribed) -> None:
+        job = self.jobs[event.job]
+        job.startup, job.select = event.startup, event.select
 
     def _link(self, record: Record, event: LinkDescribed) -> None:
         self.link = event

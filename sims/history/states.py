@@ -38,6 +38,10 @@ class Job:
     since: float
     """Time at which the job began to wait, or to hold workers."""
     described: JobDescribed | None = None
+    startup: float = 0
+    """Time in which each run of the job starts up."""
+    select: float = 0
+    """Time in which workers are chosen for a run that takes over no kept members."""
     protection: ProtectionDescribed | None = None
     """Description of the job's protection; None stands for re-execution from scratch."""
     holdings: int = 0

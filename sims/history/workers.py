@@ -11,6 +11,7 @@ from attrs import define, field
 
 from actors.events import (
     LogReplayed,
+    PlatformDescribed,
     TransferDropped,
     TransferEnded,
     TransferStarted,
@@ -63,6 +64,11 @@ class Holders:
         gone = shared.union(worker for worker in away if self._whole[worker] is None)
         return len(self._whole) - self._busy - len(gone)
 
+    def unheld(self) -> set[int]:
+        """Return the numbers of the workers that no run holds."""
+        shared = {worker for run in self._shared for worker in numbers_in(run.processors)}
+        return {n for n, run in enumerate(self._whole) if run is None} - shared
+
 
 @define(eq=False)
 class Workers:
@@ -75,6 +81,8 @@ class Workers:
     """Maps numbers to the workers that are not UP or have a message under way."""
     speeds: dict[int, float] = field(init=False, factory=dict)
     """Maps numbers of workers to the speeds that the log gave; the speed of all others is 1."""
+    spares: range = field(init=False, default=range(0))
+    """Numbers of the spares, which start no job."""
     begins: float | None = field(init=False, default=None)
     """Date of time 0, in seconds since 1970; None if the log has no dates."""
     _holders: Holders | None = field(init=False, default=None)
@@ -89,6 +97,7 @@ class Workers:
         """Map each event class to the method that brings the state up to date with it."""
         return {
             LogReplayed: self._date,
+            PlatformDescribed: self._equip,
             WorkerChanged: self._turn,
             WorkerSpeedChanged: self._pace,
             TransferStarted: self._transfer,
@@ -116,9 +125,21 @@ class Workers:
 
     @property
     def free(self) -> int:
-        """Number of workers that are UP and held by no run."""
+        """Number of workers that are UP, held by no run and no spares, so that a job can start on
+        them."""
         away = [it.number for it in self.workers.values() if it.state is not WorkerState.UP]
-        return self._index().free(away)
+        return self._index().free([*away, *self.spares])
+
+    @property
+    def free_workers(self) -> set[int]:
+        """Numbers of the workers that `free` counts."""
+        away = {it.number for it in self.workers.values() if it.state is not WorkerState.UP}
+        return self._index().unheld() - away - set(self.spares)
+
+    @property
+    def spare(self) -> list[int]:
+        """Numbers of the spares that are UP and held by no run."""
+        return [n for n in self.spares if not self._is_away(n) and not self.holders(n)]
 
     def _index(self) -> Holders:
         """Return the index of holders, built if there is none yet."""
@@ -133,6 +154,9 @@ class Workers:
 
     def _date(self, record: Record, event: LogReplayed) -> None:
         self.begins = event.begins
+
+    def _equip(self, record: Record, event: PlatformDescribed) -> None:
+        self.spares = range(self.processors - event.spares, self.processors)
 
     # --- what changes them --------------------------------------------------------------------
 

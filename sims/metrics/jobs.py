@@ -15,7 +15,7 @@ from attrs import define, field, frozen
 from numpy.typing import NDArray
 
 from sims.blocks import Floats
-from sims.history import JobRow, Listener
+from sims.history import JobRow, Listener, Worker
 from sims.history.rows import bounded
 
 Mask = NDArray[np.bool_]
@@ -214,6 +214,22 @@ class StorageUse(Listener):
 
     def log_ended(self, now: float) -> None:
         self.storage_changed(now)
+
+
+@define(eq=False)
+class ChannelUse(Listener):
+    """Listener that sums up the time for which messages use the master's channels, also those of
+    members whose run computes meanwhile."""
+
+    busy: float = 0
+
+    def worker_span(self, worker: Worker, until: float) -> None:
+        if worker.transfer is not None:
+            self.busy += until - worker.since
+
+    def log_ended(self, now: float) -> None:
+        for worker in self.history.workers.values():
+            self.worker_span(worker, now)
 
 
 @define(eq=False)

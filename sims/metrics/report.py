@@ -18,6 +18,7 @@ from sims.ledger.accountant import Slices
 from sims.metrics.costs import Costs
 from sims.metrics.jobs import (
     BOUND,
+    ChannelUse,
     Completions,
     Jobs,
     Queue,
@@ -51,13 +52,14 @@ class Report:
     _history: History = field(init=False, factory=History)
     _completions: Completions = field(init=False)
     _stored: StorageUse = field(init=False)
+    _sent: ChannelUse = field(init=False)
     costs: Costs = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         history = self._history
         self.ledger = Ledger(0, workers=self.workers, jobs=self.jobs_apart)
         self.queue, self._completions = history.listen(Queue()), history.listen(Completions())
-        self._stored = history.listen(StorageUse())
+        self._stored, self._sent = history.listen(StorageUse()), history.listen(ChannelUse())
         self.costs = Costs(history, self.ledger)
         Slices(history, self.ledger.enter)
         for kind in self.summary.wants:
@@ -180,7 +182,7 @@ class Report:
         link = self._history.link
         if link is None or not self.ledger.end:
             return None
-        return float(self.ledger.total[Use.TRANSFER]) / self.ledger.end / link.channels
+        return self._sent.busy / self.ledger.end / link.channels
 
     @property
     def storage(self) -> float | None:
@@ -253,9 +255,11 @@ class Report:
     def _spread_rows(self) -> Iterator[tuple[str, str]]:
         times = partial(in_units, unit=self.summary.unit, digits=6)
         missing = "not defined for this kind of job" if len(self.jobs) else "no job completed"
+        some = len(self.jobs) < len(self.summary.submitted)
         for name, spread in self.spreads.items():
             number = times if name in ("wait", "flowtime") else partial(amount_of, digits=6)
             head, of = ("bounded", "slowdown: ") if name == "bounded_slowdown" else (name, "")
+            of += "of completed jobs, " if some else ""
             yield head, of + spread_text(spread, number) if spread else missing
             if was := self.recorded.get(name):
                 yield "  recorded", of + spread_text(was, number)

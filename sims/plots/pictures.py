@@ -14,10 +14,11 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
+from actors.events import TransferKind
 from actors.runtime import Record
 from sims.errors import COMMAND_LINE, InputError, unfit
 from sims.ledger import Use
-from sims.plots import COLOURS, GREY, KIND, LEVELS, USE_PAINTS, USES, Paint
+from sims.plots import COLOURS, GREY, LEVELS, USE_PAINTS, USES, Paint
 from sims.plots.boxes import Columns, Floats, Raster, coverage
 from sims.plots.figure import (
     Framing,
@@ -29,7 +30,7 @@ from sims.plots.figure import (
 )
 from sims.plots.fleet import FLEET
 from sims.plots.gantt import draw_jobs, draw_legend, draw_processors
-from sims.plots.scene import Scene
+from sims.plots.scene import SENT, Scene
 from sims.telling import counted, in_units, row_of
 
 if TYPE_CHECKING:
@@ -50,8 +51,13 @@ AVERAGED = f"each level's mean over {FINEST:,} equal intervals of time"
 DIGITS = 9
 """Digits to which a number of busy processors is rounded, since runs may hold fractions."""
 
-CHANNELS = {"data": "transfer", "image": "image", "program": "program", "saved image": "save"}
-"""Maps the name of each kind of message in this picture to its name in KIND."""
+CHANNELS = {
+    "data": TransferKind.DATA,
+    "image": TransferKind.IMAGE,
+    "program": TransferKind.PROGRAM,
+    "saved image": TransferKind.SAVE,
+}
+"""Maps the name of each kind of message in this picture to the kind."""
 
 
 def draw_ledger(scene: Scene, framing: Framing) -> Figure:
@@ -189,8 +195,8 @@ def _levels(rows: Columns, names: Iterable[str]) -> tuple[Floats, dict[str, Floa
 def channels_used(scene: Scene) -> tuple[Floats, dict[str, NDArray[np.int64]]]:
     """Return the times at which transfers by the master begin or end, from 0 on, and for each kind
     of message that occurs an array with the number of its transfers under way from each time on."""
-    kinds = scene.uses.kind
-    boxes = {what: scene.uses[kinds == KIND[kind]] for what, kind in CHANNELS.items()}
+    sent = scene.messages
+    boxes = {what: sent[sent.kind == SENT[kind]] for what, kind in CHANNELS.items()}
     found = {what: it for what, it in boxes.items() if len(it)}
     times = np.unique([0.0, *(t for it in found.values() for t in (*it.start, *it.end))])
     return times, {

@@ -21,6 +21,7 @@ from actors.events import (
     Outcome,
     ScenarioStarted,
     Stage,
+    TransferKind,
 )
 from actors.intervals import numbers_in, spans_in
 from actors.intervals import within as held_in
@@ -64,6 +65,10 @@ SOURCE = {"job": np.int32, "run": np.int32}
 SHARES = {"t": float, "saving": float, "loading": float}
 """Columns of a table of the storage's bandwidth that runs save with and load with from time `t`
 on."""
+MESSAGE = {"start": float, "end": float, "kind": np.int32}
+"""Columns of a table of messages on the master's channels; `kind`: an index of TransferKind."""
+SENT = {kind: place for place, kind in enumerate(TransferKind)}
+"""Maps each kind of message to its index."""
 LEVEL = {"t": float, "waiting": np.int32, "running": np.int32}
 """Columns of a table of the numbers of waiting and of running jobs from time `t` on."""
 
@@ -95,6 +100,7 @@ class Scene(Listener):
     _marks: Table = field(factory=partial(Table, MARK))
     _queue: Table = field(factory=partial(Table, LEVEL))
     _shares: Table = field(factory=partial(Table, SHARES))
+    _messages: Table = field(factory=partial(Table, MESSAGE))
     fleet: Fleet = field(factory=Fleet)
     """Workers that wait for repair, are in repair, or have retired."""
     _lanes: defaultdict[int, Lanes] = field(factory=partial(defaultdict, Lanes))
@@ -183,6 +189,12 @@ class Scene(Listener):
     def bandwidths(self) -> Columns:
         """Bandwidth of the storage in use over time, as a table of SHARES."""
         return self._shares.columns()
+
+    @cached_property
+    def messages(self) -> Columns:
+        """Messages on the master's channels, also those beside which a run computes, as a table of
+        MESSAGE."""
+        return self._messages.columns()
 
     @cached_property
     def runs(self) -> Columns:
@@ -336,6 +348,10 @@ class Scene(Listener):
 
     # --- signs --------------------------------------------------------------------------------
 
+    def worker_span(self, worker: Worker, until: float) -> None:
+        if worker.transfer is not None:
+            self._messages.add(worker.since, until, SENT[worker.transfer.kind])
+
     def worker_changed(self, worker: Worker, record: Record) -> None:
         if worker.state is WorkerState.DOWN:
             self._downs.append((record, worker.number, worker.until))
@@ -362,9 +378,16 @@ class Scene(Listener):
 
     def time_passed(self, until: float) -> None:
         if self._downs:
-            self.log_ended(self.history.now)
+            self._mark_downs()
 
     def log_ended(self, now: float) -> None:
+        self._mark_downs()
+        for worker in self.history.workers.values():
+            if now > worker.since:
+                self.worker_span(worker, now)
+
+    def _mark_downs(self) -> None:
+        """Mark the workers that went DOWN at this instant, and with which no run was lost."""
         for down, worker, back in self._downs:
             # Only after a fault is the time of return known: others are drawn if a run holds them.
             if back is not None or self.history.holders(worker):

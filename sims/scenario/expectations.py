@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from math import inf
 
-from actors.events import Age
+from numpy.random import default_rng
+
+from actors.events import Age, Struck
 from sims.scenario import Scenario
 from sims.scenario.faults import AnyFault, ListedFaults, ReplayedFaults, Weibull
 from sims.scenario.workload import Submission, asked_of
 from sims.telling import PARTED, about, amount_of, counted, differ, log_rate
 
-Expected = tuple[int, int, float | None, float, Age, float, tuple[float, ...]]
+Expected = tuple[int, int, float | None, float, Age, float, tuple[float, ...], float | None]
 """The fields of a FaultsExpected event."""
 
 
@@ -32,7 +34,26 @@ def expected(scenario: Scenario) -> Iterator[Expected]:
         workers = min(units * platform.unit_size(law.of), platform.size)
         mtbf, shape = law.mtbf if law.mtbf < inf else None, float(getattr(law, "shape", 1))
         listed = tuple(sorted(_listed(scenario, law)))
-        yield number, workers, mtbf, shape, law.starts, law.down, listed
+        spread = _spread(scenario, law) or None
+        yield number, workers, mtbf, shape, law.starts, law.down, listed, spread
+
+
+def _spread(scenario: Scenario, law: AnyFault) -> float:
+    """Return the mean number of workers to which faults of nodes spread within their racks, for
+    each worker that the law itself strikes.
+
+    Each node counts as much as any other, as a law's share is drawn from all of them.
+    """
+    platform = scenario.full_platform
+    nodes, racks = platform.units(Struck.NODES), platform.units(Struck.RACKS)
+    chance = law.spread
+    if law.of is not Struck.NODES or isinstance(chance, tuple) or not nodes or not racks:
+        return 0.0
+    if getattr(law, "units", None) is not None:
+        only = law.units_of(len(nodes), default_rng)
+        nodes = [nodes[n] for n in only or ()]
+    others = sum(len(racks[it.start // len(racks[0])]) - len(it) for it in nodes)
+    return chance * others / sum(map(len, nodes))
 
 
 def stated(scenario: Scenario) -> bool:
@@ -100,7 +121,9 @@ def fault_lines(scenario: Scenario, until: float, area: float) -> Iterator[str]:
         # A unit computes for its part of the work of all jobs at most.
         passed = area / platform.size if law.by_computing else until
         number = units * law.expected(passed) + listed
-        yield f"  {what} {amount_of(number, 4)} expected {within} of {counted(units, one)}"
+        spread = _spread(scenario, law)
+        more = f"; each worker struck, {amount_of(spread, 3)} others in its rack" if spread else ""
+        yield f"  {what} {amount_of(number, 4)} expected {within} of {counted(units, one)}{more}"
         yield from _fit_lines(law, unit)
         yield from _age_lines(law, units, until, within)
 

@@ -160,6 +160,11 @@ class FaultFields(Section):
         return getattr(self, "age", None) or Age.NEW
 
     @property
+    def ages(self) -> bool:
+        """Whether the units have an age: listed faults, and a user's own, have only their times."""
+        return False
+
+    @property
     def down(self) -> float:
         """Probability that a unit that the law strikes is DOWN at the start: 0 but for replayed
         logs."""
@@ -326,6 +331,10 @@ class OfSome(FaultFields):
                 accepted = "ranges that rise and do not overlap"
                 raise InputError("", "units", f"{self.units!r} is not accepted", accepted)
             last = end
+
+    @property
+    def ages(self) -> bool:
+        return True
 
     def units_of(self, total: int, rng: Callable[[], Generator]) -> tuple[int, ...] | None:
         """Return the numbers, ascending, of those of `total` units that the law strikes: the listed

@@ -124,6 +124,10 @@ class ReplayedFaults(FaultFields):
         return Age.STATIONARY
 
     @property
+    def ages(self) -> bool:
+        return True
+
+    @property
     def down(self) -> float:
         """Probability that a node is DOWN at the start: the fraction of the log's node-time in
         which nodes are DOWN."""

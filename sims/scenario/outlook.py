@@ -16,6 +16,7 @@ from attrs import evolve, frozen
 from actors.events import DeciderKind
 from actors.protection import ProtectionKind, Rules
 from actors.protection.rules import on
+from policies.maths.speedup import Asking
 from policies.maths.tolerance import ROUNDING
 from sims.errors import InputError
 from sims.scenario import Scenario
@@ -63,27 +64,59 @@ class Planned:
         return period_on(self.rules, self.members)
 
     @property
+    def rounds(self) -> int:
+        """Number of iterations, each of which is work of its own, with checkpoints of its own."""
+        own = self.submission.own
+        return own.iterations if isinstance(own, IterativeEntry) else 1
+
+    @property
+    def each(self) -> int:
+        """Number of checkpoints in each iteration, or of the job without iterations.
+
+        None is begun when no work would be left after it (rule P7).
+        """
+        return max(ceil(self.work / self.rounds / self.period * (1 - ROUNDING)) - 1, 0)
+
+    @property
     def checkpoints(self) -> int:
         """Number of checkpoints that the job takes if nothing happens to it.
 
         None is begun when no work would be left after it (rule P7).
         """
-        return max(ceil(self.work / self.period * (1 - ROUNDING)) - 1, 0)
+        return self.rounds * self.each
 
     @property
-    def time(self) -> float:
-        """Time of one checkpoint, in time units, if the job has the master's channels, or the
-        storage, for itself. Where only each k-th checkpoint goes to the storage, it is the mean."""
+    def images(self) -> int:
+        """Number of checkpoints that are stored as images: all, or each k-th under buddies."""
+        if self.rules.kind is ProtectionKind.IMAGES:
+            return self.checkpoints
+        every = self.rules.images_every
+        return self.rounds * (self.each // every) if every else 0
+
+    @property
+    def molds(self) -> bool:
+        """Whether the policy decides how many workers the job gets."""
+        return not isinstance(self.submission.job.profile, Asking)
+
+    @property
+    def stored(self) -> float:
+        """Time to store one checkpoint as images if the job has the master's channels, or the
+        storage, for itself."""
         rules, scenario, members = self.rules, self.scenario, self.members
-        images = rules.kind is ProtectionKind.IMAGES
         if scenario.storage is not None and rules.bytes is not None:
-            stored = scenario.storage.time(rules.bytes, members)
-            # Under buddies each k-th checkpoint is stored too: this is the mean time of one.
-            apart = on(rules.cost, members) + stored / (rules.images_every or inf)
-            return stored if images else apart
-        if not images or rules.image is None or scenario.master is None:
-            return on(rules.cost, members)
-        return ceil(members / scenario.master.channels) * rules.image
+            return scenario.storage.time(rules.bytes, members)
+        if rules.image is not None and scenario.master is not None:
+            return ceil(members / scenario.master.channels) * rules.image
+        images = rules.kind is ProtectionKind.IMAGES
+        return on(rules.cost, members) if images else rules.image_cost
+
+    @property
+    def spent(self) -> float:
+        """Time that all checkpoints take, with the verifications before them."""
+        rules = self.rules
+        buddies = rules.kind is not ProtectionKind.IMAGES
+        each = on(rules.cost, self.members) * buddies + rules.verification * rules.verified
+        return self.checkpoints * each + self.images * self.stored
 
     def by(self, formula: str) -> float:
         """Return the period, work between two checkpoints, that the formula `young` or `daly` gives
@@ -143,18 +176,20 @@ def _stores(submission: Submission) -> bool:
 def _checkpoint_lines(scenario: Scenario, planned: Iterable[Planned]) -> Iterator[str]:
     """Yield a line with the number of checkpoints of all `planned` jobs together if nothing fails,
     and the time that they take from the jobs; no line if there are none."""
-    number, spent, work = 0, 0.0, 0.0
+    number, spent, work, molds = 0, 0.0, 0.0, False
     for it in planned:
+        molds |= it.molds
         number, work = number + it.checkpoints, work + it.work
         if it.rules.blocking:
-            spent += it.checkpoints * (it.time + it.rules.verification * it.rules.verified)
+            spent += it.spent
     if not number:
         return
     taken = "no time from the jobs"
     if spent:
         part = f"{amount_of(100 * spent / work, 3)} % of their work"
         taken = f"{about(spent, scenario.times.value)} from the jobs, {part}"
-    yield f"  checkpoints {number:,} expected if nothing fails; they take {taken}"
+    most = " and each job gets as many workers as it can use, more on fewer" if molds else ""
+    yield f"  checkpoints {number:,} expected if nothing fails{most}; they take {taken}"
 
 
 # --- periods ------------------------------------------------------------------------------------
@@ -174,7 +209,7 @@ def _period_lines(it: Planned, unit: str) -> Iterator[str]:
     rules, images = it.rules, it.rules.kind is ProtectionKind.IMAGES
     cost = on(rules.image if rules.image and images else rules.cost, 1)
     if rules.bytes is not None and images:
-        cost = it.time
+        cost = it.stored
     mtbf = young**2 / (2 * cost)  # Young's formula, solved for it
     own, job = about(it.period, unit), it.submission.job
     whose = f"of {job.name} on {counted(it.members, 'worker')}"
@@ -204,8 +239,7 @@ def _channel_lines(
             programs[needs.label] = max(programs.get(needs.label, 0), members * needs.program)
             data += needs.data * _units(submission, members)
     for it in planned:
-        if it.rules.kind is ProtectionKind.IMAGES and it.rules.image:
-            images += it.checkpoints * it.members * it.rules.image
+        images += it.images * it.members * (it.rules.image or 0)
     total, channels = sum(programs.values()) + data + images, scenario.master.channels
     until, unit = work_end(scenario, submissions), scenario.times.value
     if not 0 < until < inf or not total:
@@ -240,7 +274,7 @@ def _storage_lines(
     total = 0.0
     for it in planned:
         if it.rules.bytes is not None:
-            total += it.rules.bytes * (it.checkpoints // (it.rules.images_every or 1))
+            total += it.rules.bytes * it.images
     until, unit = work_end(scenario, submissions), scenario.times.value
     if not 0 < until < inf or not total:
         return

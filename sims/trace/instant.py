@@ -61,7 +61,8 @@ class Held:
             copies = isinstance(first.record.event, Compound)
             # Without a user's estimate, the run's own remaining work is the best guess.
             time = 0 if copies else first.event.work - first.event.begun
-        believed = first.start + time + job.verification
+        begins = job.startup + (job.select if first.event.keeps is None else 0)
+        believed = first.start + begins + time + job.verification
         since = min(it.holding for it in runs)
         return cls(job.name, first.number, first.kept, processors, since, first.start, believed)
 
@@ -96,6 +97,9 @@ class Look(Listener):
     learn when those that waited start, and when those that held processors release them."""
 
     free: int
+    """Number of workers on which a job could start."""
+    spare: list[int]
+    """Numbers of the free spares, on which no job starts."""
     away: dict[WorkerState, list[int]]
     waiting: list[Job]
     """Jobs that wait, as they were at the instant, in order of submission."""
@@ -119,7 +123,7 @@ class Look(Listener):
         away = {state: [n for n, it in workers if it.state is state] for state in AWAY}
         # Copies, as the history changes its jobs while the log is read on.
         others = [copy(job) for job in history.queue if job.name != excluded]
-        return cls(history.free, away, others, held(history.runs.values()))
+        return cls(history.free, history.spare, away, others, held(history.runs.values()))
 
     def __attrs_post_init__(self) -> None:
         self._waiting_names = frozenset(job.name for job in self.waiting)
@@ -205,6 +209,7 @@ class Instant:
             "unit": self.started.unit,
             **({} if (begins := self.clock.begins) is None else {"begins": begins}),
             "free": self.look.free,
+            "spare": self.look.spare,
             "away": {state.name: numbers for state, numbers in self.look.away.items()},
             "order": self.order,
             "waiting": self.waiting,
@@ -221,10 +226,10 @@ class Instant:
         yield f"  waiting  {counted(len(look.waiting), 'job')} for {counted(wanting, 'processor')}"
         yield f"  running  {counted(len(look.held), 'run')} on {counted(held, 'processor')}"
         yield f"  free     {look.free:,} of {counted(started.processors, 'processor')}"
-        for state, workers in look.away.items():
+        others = {state.name.lower(): workers for state, workers in look.away.items()}
+        for name, workers in {"spare": look.spare, **others}.items():
             if workers:
-                processors = text(intervals_of(workers))
-                yield f"  {state.name.lower():<8} {len(workers):,}: {processors}"
+                yield f"  {name:<8} {len(workers):,}: {text(intervals_of(workers))}"
         if look.waiting:
             yield from ("", f"waiting, in the order {self.order or 'of arrival'}")
             yield from _table(WAITING, map(self._row_waiting, self.waiting))

@@ -63,6 +63,9 @@ class FreeWorkers:
     one."""
     begun: tuple[Run, ...] = ()
     """Runs of other jobs that started at that instant."""
+    numbers: frozenset[int] = frozenset()
+    """Numbers of the workers that were free before the decisions; known only where the log has
+    windows of maintenance."""
 
 
 def upsets(promise: Promise, held: Held) -> bool:

@@ -11,8 +11,8 @@ from math import inf
 from attrs import define, field
 
 from actors.events import DeciderKind, MaintenancePlanned, ScenarioStarted
-from actors.intervals import count_in, numbers_in
-from sims.history import Job, Run
+from actors.intervals import numbers_in
+from sims.history import Job, Key, Run
 from sims.telling import Clock, counted, in_units, worker_of
 from sims.trace import Span
 from sims.trace.instant import Held, Look
@@ -65,6 +65,8 @@ class Wait:
     run: Run | None = None
     freed: list[Held] = field(factory=list)
     """Holders whose processors were released at the instant when the job started."""
+    made_way: frozenset[Key] = frozenset()
+    """Keys of those that the scheduler cancelled for jobs that started at that instant."""
     back: list[int] = field(factory=list)
     """Numbers of the workers that came UP at that instant."""
 
@@ -107,14 +109,14 @@ class Wait:
         """Count, for each other job, the instants in [start, end) at which its reservation kept
         free workers from this job.
 
-        Only instants at which as many workers as the job got were free, before and after decisions,
-        count.
+        Only instants count at which as many workers as the job got were free, before and after
+        decisions, and no window of maintenance kept the job off them.
         """
         width = self.mine.width if self.mine else inf
         return Counter(
             it.reserved
             for it in self.instants
-            if start <= it.t < end and width <= min(it.before, it.after)
+            if start <= it.t < end and width <= min(it.before, it.after) and not self._kept_off(it)
         )
 
     def spans(self) -> Iterator[Span]:
@@ -138,10 +140,11 @@ class Wait:
         return len(names), sum(wanted(starts[it]) for it in names if it in starts)
 
     def _free(self, look: Look) -> str:
-        """Return words that say how many workers are free, RECLAIMED and DOWN in the state
+        """Return words that say how many workers are free, spares, RECLAIMED and DOWN in the state
         `look`."""
+        spare = len(look.spare), " spare" if len(look.spare) == 1 else " spares"
         counts = [(len(numbers), f" {state.name}") for state, numbers in look.away.items()]
-        away = [f", {number:,} {are(number)}{state}" for number, state in counts if number]
+        away = [f", {n:,} {are(n)}{what}" for n, what in (spare, *counts) if n]
         total = counted(self.started.processors, "processor")
         return f"{look.free:,} of {total} {are(look.free)} free{''.join(away)}"
 
@@ -246,16 +249,14 @@ class Wait:
         so_many = f"{counted(mine.width, 'processor')} {were} free"
         if missed and self.started.decider is DeciderKind.QUEUE:
             times = counted(len(missed), "earlier instant")
-            first, held = self.clock(missed[0]), self.reserved(self.since, possible)
-            taken = len(missed) - held.total()
-            them = starters([it for it in self._missed if it.after < mine.width])
-            why = f"{some(them, 'other job') or 'others'} had them"
-            if held:
-                why = f"{self._holding(held)}{f'; at {taken:,} of them {why}' if taken else ''}"
-            yield f"{so_many} at {times} too, first at {first}: {self._kept_off(missed) or why}"
+            reasons = self._reasons(mine.width)
+            several = len(reasons) > 1
+            each = (f"at {n:,} of them {it}" if several else it for it, n in reasons.items())
+            yield f"{so_many} at {times} too, first at {self.clock(missed[0])}: {'; '.join(each)}"
         chosen = possible < now and self.started.decider is not DeciderKind.QUEUE
         if possible < now:
-            why = self._kept_off([possible]) or self._holding(self.reserved(possible, now))
+            first = next(it for it in self.instants if it.t == possible)
+            why = self._kept_off(first) or self._holding(self.reserved(possible, now))
             yield f"{so_many} from {self.clock(possible)} on, but {why}"
         free = self.instants[-1].before
         count = f"{free:,} {are(free)} free"
@@ -266,28 +267,35 @@ class Wait:
         )
         yield f"{on}: {self._freed()}{count}, it takes {mine.width:,}"
 
-    def _kept_off(self, times: Sequence[float]) -> str:
-        """Return words that name the window of maintenance before which the job could not have
-        ended, started at each of these times.
+    def _reasons(self, width: int) -> dict[str, int]:
+        """Map each reason for which the job did not start at the instants in `missed`, in words, to
+        their number; `width` is the number of workers that it got at last."""
+        missed = self._missed
+        off = Counter(filter(None, map(self._kept_off, missed)))
+        left = [it for it in missed if not self._kept_off(it)]
+        held = Counter(it.reserved for it in left if it.after >= width)
+        taken = [it for it in left if it.after < width]
+        others = some(starters(taken), "other job") or "others"
+        reasons = dict(off)
+        reasons |= {self._holding(held): held.total()} if held else {}
+        return reasons | ({f"{others} had them": len(taken)} if taken else {})
 
-        The text is empty where there is no such window, where the platform has enough workers
-        beside it, and where no queue decides.
+    def _kept_off(self, it: FreeWorkers) -> str:
+        """Return words that name the window of maintenance before which the job could not have
+        ended, started at that instant on the workers that were free.
+
+        The text is empty where enough of them are in no such window, and where no queue decides.
         """
-        run, described = self.run, self.me.described
+        run, described, me = self.run, self.me.described, self.me
         if run is None or described is None or self.started.decider is not DeciderKind.QUEUE:
             return ""
         work = run.event.work if described.estimate is None else described.estimate
-        length, size = work + described.verification, self.started.processors
-        width = self.mine.width if self.mine else 0
-        near = [
-            it
-            for it in self.windows
-            if all(it.start < t + length and (it.end is None or t < it.end) for t in times)
-            and size - count_in(it.workers) < width
-        ]
-        if not near:
+        end = it.t + me.select + me.startup + work + described.verification
+        near = [its for its in self.windows if it.t <= its.start < end]
+        gone = {n for its in near for n in numbers_in(its.workers)}
+        if self.mine is None or not near or len(it.numbers - gone) >= self.mine.width:
             return ""
-        first = min(near, key=lambda it: it.start)
+        first = min(near, key=lambda its: its.start)
         return f"a window of maintenance begins at {self.clock(first.start)}, before its end"
 
     def _holding(self, reserved: Counter[str | None]) -> str:
@@ -307,10 +315,12 @@ class Wait:
     def _freed(self) -> str:
         """Say which runs ended and which workers came UP at the instant of the start, so that
         workers were free."""
-        freed, back = self.freed, self.back
-        clauses = []
-        if freed:
-            clauses.append(f"{largest(freed, self._end)} {'ends' if len(freed) == 1 else 'end'}")
+        way = [it for it in self.freed if it.key in self.made_way]
+        over = [it for it in self.freed if it.key not in self.made_way]
+        back, clauses = self.back, []
+        for freed, one, more in ((over, "ends", "end"), (way, "makes way", "make way")):
+            if freed:
+                clauses.append(f"{largest(freed, self._end)} {one if len(freed) == 1 else more}")
         if back:
             names = [worker_of(self.started, worker) for worker in back]
             clauses.append(f"{some(names, 'other')} {are(len(back))} UP again")
@@ -338,6 +348,7 @@ class Wait:
             "until": self.until,
             "ahead": dict(zip(("jobs", "processors"), self.ahead(), strict=True)),
             "free": look.free,
+            "spare": len(look.spare),
             **{state.name.lower(): len(numbers) for state, numbers in look.away.items()},
             "held": [
                 {**it.as_json(), "since": it.since, "until": look.ends.get(it.key)}

@@ -49,6 +49,8 @@ class Waits(Listener):
     _unsettled: list[Look] = field(factory=list)
     _before: int | None = None
     """Number of free workers before the decisions of this instant; None before the first one."""
+    _numbers: frozenset[int] = frozenset()
+    """Numbers of these workers, where the log has windows of maintenance."""
     _freed: list[Run] = field(factory=list)
     _back: list[int] = field(factory=list)
     _begun: list[Run] = field(factory=list)
@@ -132,6 +134,12 @@ class Waits(Listener):
         wait.until, wait.mine, wait.run = now, held(runs)[0], runs[-1]
         self._decided(wait, now)
         wait.freed, wait.back = held(self._freed), self._back
+        if wait.started.decider is DeciderKind.QUEUE:
+            wait.made_way = frozenset(
+                it.key
+                for it in self._freed
+                if it.outcome is Outcome.CANCELLED and it.job.end is None
+            )
 
     # --- while it waits -----------------------------------------------------------------------
 
@@ -153,7 +161,8 @@ class Waits(Listener):
             return
         if promise.start is not None and promise.start * ROUNDING < now:
             look = Look.at(history, self.job)
-            look = Look(look.free, look.away, [], [it for it in look.held if upsets(promise, it)])
+            upset = [it for it in look.held if upsets(promise, it)]
+            look = Look(look.free, look.spare, look.away, [], upset)
             wait.promises[-1] = evolve(promise, broken=Broken(promise.start, look))
             self._unsettled.append(look)
 
@@ -173,7 +182,8 @@ class Waits(Listener):
         before = self._look(wait)
         free, starts = self.history.free, self._reserved
         reserving = min(starts, key=starts.__getitem__) if free and starts else None
-        wait.instants.append(FreeWorkers(now, before, free, reserving, tuple(self._begun)))
+        begun = tuple(self._begun)
+        wait.instants.append(FreeWorkers(now, before, free, reserving, begun, self._numbers))
 
     def _look(self, wait: Wait) -> int:
         """Return the number of free workers before the decisions of this instant.
@@ -184,6 +194,8 @@ class Waits(Listener):
         if self._before is not None:
             return self._before
         self._before = self.history.free
+        if self._windows:
+            self._numbers = frozenset(self.history.free_workers)
         if not wait.instants:
             wait.look = Look.at(self.history, self.job)
             self._unsettled.append(wait.look)

@@ -77,3 +77,10 @@ def test_assumptions_name_faults_their_age_and_start_ups() -> None:
         "faults": {"kind": "weibull", "mtbf": 9, "shape": 0.7, "age": "stationary"},
     }
     assert assumptions(load(table)) == ("weibull faults of stationary units, a start-up of 60 s")
+    hang = {"mtbf": 9, "effect": "hang", "detection": 1}
+    laws = [table["faults"], hang, {"kind": "list", "strikes": [[1, 0]]}]
+    table |= {"faults": {"laws": laws}, "errors": {"rate": 0.1}}
+    assert assumptions(load(table)) == (
+        "weibull faults of stationary units, exponential hangs of new units, listed faults, "
+        "silent errors, a start-up of 60 s"
+    )

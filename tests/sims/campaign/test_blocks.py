@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import numpy as np
@@ -55,21 +56,30 @@ def weeks(shell: Shell) -> Shell:
 @pytest.mark.parametrize("measure", ["wait", "flowtime", "bounded-slowdown-p90"])
 @pytest.mark.parametrize("runs", ["1", "2"])
 def test_a_log_is_compared_by_blocks_of_its_time(weeks: Shell, measure: str, runs: str) -> None:
-    told = weeks.told(*COMPARE, "--measure", measure, "--runs", runs)
+    """Six blocks of 45 s are enough for a verdict, and for intervals; five of 50 s are not, in the
+    table as in JSON and CSV."""
+    words = (*COMPARE, "--measure", measure, "--runs", runs)
+    told = weeks.told(*words, "--set", "measures.block=45")
     rows = []
     for order in ORDERS:
         jobs = reported(Path("weeks.toml"), order).jobs
         values = {"wait": jobs.wait, "flowtime": jobs.flowtime}.get(measure, jobs.bounded_slowdown)
-        blocks = Blocks(length=50, warm_up=20).of(jobs.submitted)
+        blocks = Blocks(length=45, warm_up=20).of(jobs.submitted)
         summed = np.mean if measure in ("wait", "flowtime") else (lambda it: np.percentile(it, 90))
         rows.append(by_block(lambda it, summed=summed: float(summed(it)), values, blocks).tolist())
-    assert told["blocks"] == len(rows[0]) == 5
-    assert "over 5 blocks of 50 s, of 50 of 60 jobs" in told["speaks_for"]
+    assert told["blocks"] == len(rows[0]) == 6
+    assert "over 6 blocks of 45 s, of 54 of 60 jobs" in told["speaks_for"]
     for line, row in zip(told["variants"], rows, strict=True):
         assert line["mean"]["mean"] == pytest.approx(np.mean(row))
         assert line["mean"]["half"] == pytest.approx(mean_of(row, LEVEL).half)
     ratio = ratio_of(rows[1], rows[0], LEVEL)
     assert ratio is not None and told["variants"][1]["ratio"]["low"] == pytest.approx(ratio.low)
+    few = weeks.told(*words)["variants"]
+    assert [it[key]["low"] for it in few for key in ("mean", "ratio")] == [None, None, None, None]
+    assert "no interval" in weeks(*words, "-o", "few.csv").out
+    with Path("few.csv").open() as file:
+        written = list(csv.DictReader(file))
+    assert all(row[key] == "" for row in written for key in ("mean_low", "ratio_low", "ratio_high"))
 
 
 def test_the_table_says_what_intervals_speak_for(weeks: Shell) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise, product
-from math import log
+from math import exp, log, sqrt
 from zlib import crc32
 
 import numpy as np
@@ -12,8 +12,8 @@ import pytest
 from numpy.random import default_rng
 
 from sims.campaign.dimensions import Dimension, Point
-from sims.campaign.search import Search, State, Value, estimate, smoothed
-from sims.intervals import LEVEL
+from sims.campaign.search import SURE, Search, State, Value, estimate, smoothed
+from sims.intervals import LEVEL, Estimate, mean_of
 
 PERIOD = Dimension("period", low=10, high=1000)
 SPARES = Dimension("spares", low=0, high=8, whole=True)
@@ -170,10 +170,10 @@ def test_points_that_break_a_bound_are_not_the_best() -> None:
     """Periods below 200 are not allowed: the best is the least allowed one that was tried."""
     toy = Toy(5)
 
-    def fits(values: Sequence[Value]) -> bool:
-        return estimate(values, 0, LEVEL).mean > 105
+    def beyond(values: Sequence[Value]) -> list[Estimate]:
+        return [mean_of([105 - it for (it,) in values if it is not None], SURE)]
 
-    search = Search((PERIOD,), toy, fits)
+    search = Search((PERIOD,), toy, beyond)
     best = search.run()
     assert best is not None
     assert best.mean > 105
@@ -181,7 +181,23 @@ def test_points_that_break_a_bound_are_not_the_best() -> None:
 
 
 def test_a_search_in_which_no_point_keeps_to_its_bounds_has_no_best() -> None:
-    assert Search((PERIOD,), Toy(6), lambda values: False).run() is None
+    assert Search((PERIOD,), Toy(6), lambda values: [Estimate(1, 1, 1, 4)]).run() is None
+
+
+def test_a_bound_is_broken_only_where_its_interval_says_so() -> None:
+    """A mean of 100.5 keeps to 101, as 4 runs with a deviation of 4 show hardly ever: by their
+    means alone, a search would find no point in a third of the studies."""
+    one = Dimension("period", words=(100 * exp(sqrt(0.5 / 20)), 1000))
+
+    def beyond(values: Sequence[Value]) -> list[Estimate]:
+        return [mean_of([it - 101 for (it,) in values if it is not None], SURE)]
+
+    lost = 0
+    for study in range(100):
+        toy = Toy(study, noise=4)
+        found = Search((one,), toy, beyond, each=256).run()
+        lost += found is None
+    assert lost <= 10
 
 
 @pytest.mark.parametrize(

@@ -337,3 +337,21 @@ def test_of_one_variant_nothing_is_compared_and_how_long_it_ran_is_said(own: She
     assert "Runs were added until intervals were narrow enough: all are at 98.33%, for 3" in said
     assert "verdict" not in said
     assert "comparison" not in said
+
+
+@pytest.mark.parametrize(
+    ("section", "keys"),
+    [
+        ("precision", "relative = 0.5"),
+        ("tune", "over = { protection.period = '1s..9s' }\nminimise = 'makespan'"),
+    ],
+)
+def test_replications_are_refused_where_they_have_no_effect(
+    own: Shell, section: str, keys: str
+) -> None:
+    head, _, variants = TINY_ONE.partition("[variants")
+    variants = f"[variants{variants}" if section == "precision" else ""
+    write(own.folder, campaign=f"{head}{variants}\n[{section}]\n{keys}\n")
+    said = asked(own, "run", *ALONE, "--replications", "3")
+    assert said.code == 2
+    assert f"--replications: 3 has no effect beside [{section}]; accepted: the" in said.err

@@ -220,7 +220,17 @@ def test_capped_runs_are_counted_and_in_no_mean(shell: Shell) -> None:
     assert long["ratio"] == {"mean": 1, "half": 0, "low": 1, "high": 1, "size": 6 - len(capped)}
     assert long["mean"]["size"] == 6
     note = f"Not completed, and in no mean: job.cap=30: {len(capped)} capped. Variants are compared"
-    assert note in shell(*words).out
+    out = shell(*words).out
+    assert note in out
+    assert "6 runs of each variant, compared over the seeds on which both have a value." in out
+
+
+def test_notes_name_the_cells_that_they_are_about(shell: Shell) -> None:
+    """Jobs on one processor never wait, whatever the seed; those on 17 to 32 do."""
+    words = ("--vary", "policy.order=FCFS,SJF", "--measure", "wait", "--runs", "4", "--by", "size")
+    out = shell("compare", SCENARIOS / "batch-faults.toml", *words).out
+    assert "No intervals, no verdict at size=1; size=3-4: the run has fewer than 2" in out
+    assert "does not change it in these runs at size=1; size=3-4; they are one" in out
 
 
 def test_where_every_run_is_cut_off_there_are_dashes_for_makespans_but_shares_are_known(

@@ -250,3 +250,36 @@ def test_a_fit_warns_where_its_rate_is_not_the_logs_own(shell: Shell) -> None:
     log = shell.told("run", path, "--set", "faults.file=other.tab", "--until", 900)["log"]
     assert "the fitted law and its log part" in shell("summary", log).out
     assert shell("audit", log).code == 0
+
+
+SPREADING = """name = "spreading"
+platform = { workers = 20, node = 2, rack = 4 }
+job = { kind = "rigid", jobs = [{ processors = 1, time = "1 d" }] }
+protection = { kind = "images", period = 600, cost = 0 }
+[faults]
+mtbf = "1 d"
+of = "nodes"
+spread = 0.5
+age = "stationary"
+"""
+REPAIRED = """[repair]
+stages = [{ time = 60 }]
+"""
+
+
+@pytest.mark.parametrize("repair", ["", REPAIRED])
+def test_faults_that_spread_are_expected_and_counted_also_where_they_are_repaired(
+    shell: Shell, repair: str
+) -> None:
+    """Of the 3 racks' 10 nodes, 8 have 3 others in their rack and 2 have 1 other: 2.6 on average,
+    half of which are struck. 20 workers are hit once a day, and 1.3 others for each."""
+    downtime = "" if repair else "downtime = 60\n"
+    path = shell.write(f"{SPREADING}{downtime}{repair}", "spreading.toml")
+    told = shell("check", path).out
+    assert "10 expected within 1 d of 10 nodes; each worker struck, 1.3 others in its rack" in told
+    words = ("--until", 86400, "--log", "none")
+    each = [shell.told("run", path, *words, "--seed", k)["faults"] for k in range(12)]
+    assert each[0]["expected"] == pytest.approx(20 * 2.3)
+    # A fault of a node strikes 2 (1 + B) workers, with B binomial of 3 or 1 and a half: the mean
+    # of the square is 28 or 10, 24.4 on average, which is the variance for each of 10 faults.
+    assert abs(sum(it["came"] for it in each) - 12 * 46) < 4 * (12 * 10 * 24.4) ** 0.5

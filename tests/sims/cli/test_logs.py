@@ -162,3 +162,14 @@ def test_a_replayed_log_shows_its_own_waits_and_warns_where_they_are_far(
     assert slowdown.startswith(f"    recorded  slowdown: mean {(23 + waited) / 20:g},")
     assert [line for line in lines if line.startswith("  warning")][:1] == warnings
     assert shell("audit", "own.jsonl").out == "15 events: every law holds\n"
+
+
+def test_a_summary_says_where_its_waits_are_those_of_completed_jobs_only(shell: Shell) -> None:
+    """J2 has waited 300 s, and is under way at the end."""
+    jobs = "jobs = [{ processors = 4, time = 300 }, { processors = 4, time = 300 }]"
+    text = f'name = "cut"\nplatform = {{ workers = 4 }}\njob = {{ kind = "rigid", {jobs} }}\n'
+    path = shell.write(text, "cut.toml")
+    shell("run", path, "--until", "400", "--log", "cut.jsonl")
+    assert "wait        of completed jobs, mean 0 s, median" in shell("summary", "cut.jsonl").out
+    shell("run", path, "--log", "whole.jsonl")
+    assert "wait        mean 150 s, median" in shell("summary", "whole.jsonl").out

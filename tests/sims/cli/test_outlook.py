@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from actors.events import CheckpointTaken, TransferEnded, TransferStarted
 from sims.log import LogFile
+from sims.plots.pictures import channels_used
+from sims.plots.scene import Scene
 from tests.sims.cli.commands import Shell
+from tests.sims.kinds import SCENARIOS
 
 TRAINING = """\
 name = "training"
@@ -46,6 +51,43 @@ def test_checkpoints_beside_the_work_take_no_time_from_it(shell: Shell) -> None:
     assert "39 expected if nothing fails; they take no time from the jobs" in told
 
 
+STORED = """\
+name = "stored"
+platform = { workers = 4 }
+job = { kind = "rigid", jobs = [{ processors = 4, time = 100 }] }
+[protection]
+kind = "buddies"
+period = 10
+cost = 1
+recovery = 1
+images_every = 4
+"""
+
+
+@pytest.mark.parametrize(
+    ("second", "took"),
+    [
+        ("image_cost = 5\n", 19),
+        ("bytes = 100\n[storage]\nbandwidth = 10\n", 29),
+        ("[master]\nchannels = 2\nprogram = 0\ndata = 0\nimage = 2\n", 17),
+    ],
+)
+def test_check_counts_what_storing_each_fourth_checkpoint_takes(
+    shell: Shell, second: str, took: int
+) -> None:
+    """9 checkpoints of 1 s, 2 of which are stored besides: for 5 s, for 100 bytes at 10 a second,
+    or in two turns of 2 s on two channels. A run in which nothing fails takes as much."""
+    path = shell.write(STORED + second, "stored.toml")
+    assert f"9 expected if nothing fails; they take {took} s from" in shell("check", path).out
+    assert shell.told("run", path, "--log", "none")["makespan"] == 100 + took
+
+
+def test_check_counts_the_messages_of_second_copies(shell: Shell) -> None:
+    link = "[master]\nchannels = 2\nprogram = 0\ndata = 0\nimage = 2\n"
+    told = shell("check", shell.write(STORED + link, "stored.toml")).out
+    assert "at least 8 % busy: 16 s of messages on 2 channels within 100 s" in told
+
+
 def test_check_has_no_periods_where_nothing_fails(shell: Shell) -> None:
     never = ("--set", "faults={kind='none'}")
     told = shell("check", shell.write(TRAINING, "training.toml"), *never).out
@@ -75,3 +117,36 @@ def test_a_run_in_which_nothing_fails_sends_the_messages_that_check_expects(shel
     begun = sum(it.t for it in log if isinstance(it.event, TransferStarted))
     ended = sum(it.t for it in log if isinstance(it.event, TransferEnded))
     assert ended - begun == 50
+
+
+@pytest.mark.parametrize("blocking", ["true", "false"])
+def test_summary_and_picture_count_the_messages_that_pass_while_a_run_computes(
+    shell: Shell, blocking: str
+) -> None:
+    """With 4 channels, the images of J1's checkpoint take 5 s of the 10 s of work that are left:
+    50 s of messages in all, whether the run computes meanwhile or not."""
+    change = ("--set", "master.channels=4", "--set", f"protection.blocking={blocking}")
+    log = shell.told("run", shell.write(LINKED, "linked.toml"), *change)["log"]
+    found = json.loads(shell("summary", log, "--json").out)
+    assert found["bandwidth"] == pytest.approx(50 / 4 / found["makespan"])
+    times, levels = channels_used(Scene.of(LogFile(Path(log))))
+    assert sum(float(it[:-1] @ np.diff(times)) for it in levels.values()) == 50
+
+
+def test_each_iteration_takes_checkpoints_of_its_own(shell: Shell) -> None:
+    """Five iterations of 40 s have three checkpoints each, none at their ends; of each iteration's
+    three the second is stored besides, and its 7 s come once an iteration."""
+    never = ("--set", "faults={kind='none'}", "--set", "protection.images_every=2")
+    words = (SCENARIOS / "iterative-buddies.toml", *never, "--set", "protection.image_cost=7")
+    told = shell("check", *words).out
+    assert "checkpoints 15 expected if nothing fails; they take 50 s from the jobs" in told
+    assert shell.told("run", *words, "--log", "none")["makespan"] == 250
+
+
+def test_of_jobs_whose_size_the_policy_decides_the_checkpoints_are_the_fewest(shell: Shell) -> None:
+    never = ("--set", "faults={kind='none'}", "--set", "errors={}")
+    file = SCENARIOS / "moldable-errors.toml"
+    told = shell("check", file, *never).out
+    assert "12 expected if nothing fails and each job gets as many workers as it can use, " in told
+    log = LogFile(Path(shell.told("run", file, *never)["log"]))
+    assert sum(isinstance(it.event, CheckpointTaken) for it in log) >= 12

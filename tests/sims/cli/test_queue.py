@@ -91,3 +91,20 @@ def test_workers_that_a_job_keeps_are_its_until_it_gives_them_back(shell: Shell)
     told = shell.told("queue", "run.jsonl", "--at", "583000")
     [kept] = [it for it in told["running"] if it["kept"]]
     assert (kept["job"], kept["until"]) == ("T2", pytest.approx(693420.6879643346))
+
+
+STARTING = """name = "starting"
+platform = { workers = 4 }
+policy = { name = "EASY" }
+job = { kind = "rigid", startup = 50, select = 10, jobs = [
+    { processors = 3, time = 100 }, { processors = 4, time = 100, release = 1 },
+] }
+"""
+
+
+def test_a_run_is_believed_to_start_up_before_it_computes(shell: Shell) -> None:
+    """Choosing workers takes 10, starting up 50, and the work 100: J2 is promised 160."""
+    shell("run", shell.write(STARTING), "--log", "run.jsonl")
+    told = shell.told("queue", "run.jsonl", "--at", "10")
+    assert [it["believed"] for it in told["running"]] == [160]
+    assert [it["promised"] for it in told["waiting"]] == [160]

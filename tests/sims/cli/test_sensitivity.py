@@ -102,6 +102,18 @@ def test_numbers_are_ranked_and_the_sentence_names_the_first(shell: Shell, tmp_p
     assert found.plot(tmp_path / "tornado.png").stat().st_size > 10_000
 
 
+def test_a_number_matters_most_only_where_intervals_tell_it_from_all_others(shell: Shell) -> None:
+    """The interval of `mtbf`, of few runs, allows for more than that of `time` shows."""
+    law = "faults={kind='exponential', mtbf=300, downtime=1}"
+    words = ("--set", law, "--keys", "job.jobs.0.time,faults.mtbf", "--runs", "8", "--seed", "1")
+    found = json.loads(shell("sensitivity", "study.toml", *words, "--json").out)
+    first, second = found["keys"]
+    assert first["matters"]
+    assert second["less_high"] - 1 > max(1 - first["less_high"], first["more_low"] - 1)
+    assert found["sentence"].startswith("job.jobs.0.time matters: 20 % less and more change")
+    assert "; faults.mtbf may matter as much; " in found["sentence"]
+
+
 def test_where_nothing_matters_the_sentence_says_so(shell: Shell) -> None:
     found = holdfast.sensitivity("study.toml", ["faults.1.mtbf"], runs=3, seed=1)
     assert found.sentence == (

@@ -315,3 +315,25 @@ def test_a_date_is_refused_where_the_log_has_none_or_begins_later(shell: Shell, 
     assert "2024-04-30 00:00:00 is before the log's first instant" in line
     line = shell.refused("queue", "dated.jsonl", "--at", "2024-05-02")
     assert line.endswith("is after the log's end; accepted: 0 to 7800 (2024-05-01 12:10:00)")
+
+
+SPARE = """name = "spare"
+platform = { workers = 6, spares = 2 }
+faults = { kind = "list", strikes = [[50, 0]], downtime = 100 }
+job = { kind = "rigid", jobs = [
+    { processors = 3, time = 100 }, { processors = 3, time = 50, release = 10 },
+] }
+protection = { kind = "buddies", period = 20, cost = 1, recovery = 2, replace_after = 5 }
+"""
+
+
+def test_spares_are_none_of_the_workers_on_which_a_job_could_have_started(shell: Shell) -> None:
+    """J1 holds 0-2; 3 is free, and 4 and 5 are spares: J2 cannot start at 10. As J1 ends, 1 to 3
+    are free, 0 is DOWN, and 4, which had replaced it, is a spare again."""
+    shell("run", shell.write(SPARE), "--log", "run.jsonl")
+    told = shell("trace", "run.jsonl", "J2").out
+    assert "1 of 6 processors is free, 2 are spares\n" in told
+    assert "earlier instant" not in told
+    assert "possible now: J1 (3 processors, 2 of them now its own) ends; 3 are free" in told
+    asked = shell("queue", "run.jsonl", "--at", "60").out
+    assert "  free     1 of 6 processors\n  spare    1: 5\n  down     1: 0\n" in asked

@@ -105,7 +105,9 @@ def test_at_every_record_jobs_wait_or_hold_workers_and_workers_are_free_held_or_
             for worker in numbers_in(run.processors):
                 held.setdefault(worker, []).append(run)
         away = {n for n, worker in it.workers.items() if worker.state is not WorkerState.UP}
-        assert it.free == it.processors - len(held.keys() | away)
+        gone = held.keys() | away
+        assert it.free == it.processors - len(gone.union(it.spares))
+        assert it.spare == [n for n in it.spares if n not in gone]
         for run in it.runs.values():
             assert run.away == away.intersection(numbers_in(run.processors))
         assert all(set(it.holders(n)) == set(held.get(n, ())) for n in range(it.processors))

@@ -190,6 +190,6 @@ def test_a_trace_names_whose_reservation_held_what_was_free(
     log = str(simulated(swf, 4, tmp_path))
     (wait,) = told(capsys, "trace", log, "J3")["waits"]
     assert (wait["missed"], wait["reserved"]) == ([0, 10], {"J2": 1})
-    why = "a reservation of J2 held them; at 1 of them J2 (4) had them"
+    why = "at 1 of them a reservation of J2 held them; at 1 of them J2 (4) had them"
     words = told(capsys, "trace", log, "J3", text=True)
     assert f"free at 2 earlier instants too, first at 0 s: {why}" in words
