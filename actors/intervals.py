@@ -154,9 +154,11 @@ def among(intervals: Intervals, numbers: Iterable[int]) -> list[int]:
 def covers(these: Intervals, those: Intervals) -> bool:
     """Return whether each number of `those` is one of `these`. Adjoining intervals of `these` must
     have been united: an interval of `those` has to lie within one of `these`."""
-    starts = [first for first, _ in these]
-    places = ((last, bisect_right(starts, first) - 1) for first, last in those)
-    return all(k >= 0 and last <= these[k][1] for last, k in places)
+    for first, last in those:
+        k = bisect_right(these, (first, math.inf)) - 1
+        if k < 0 or last > these[k][1]:
+            return False
+    return True
 
 
 def intervals_of(numbers: Iterable[int]) -> Intervals:

@@ -18,7 +18,7 @@ LAYERS = ("policies", "actors", "sims", "tests")
 LONGEST = 400
 FLOORS = (
     "errors durations signals telling intervals blocks tables readers writing log log_writer "
-    "own_modules packing",
+    "own_modules packing processes",
     "scenario scenarios history world",
     "ledger summary metrics trace plots view exports",
     "audit session result kit examples options",

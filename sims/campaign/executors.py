@@ -25,7 +25,6 @@ import json
 import logging
 import multiprocessing
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator
@@ -50,7 +49,8 @@ from attrs import define
 
 from sims.errors import COMMAND_LINE, InputError, imported
 from sims.packing import call, pack
-from sims.writing import ENDING, HeldBack
+from sims.processes import blocked_signals, safe_path, usual_signals
+from sims.writing import HeldBack
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -129,7 +129,7 @@ class Workers:
         """
         if self.packs:
             return self.executor.submit(call, pack((function, task)))
-        with at_once(), _block_signals(), safe_path():
+        with at_once(), blocked_signals(), safe_path():
             try:
                 return self.executor.submit(function, task)
             except BrokenExecutor:
@@ -204,13 +204,7 @@ def _begin() -> None:
     """Prepare a new worker process: ignore Ctrl-C, and end with the parent process."""
     # What the parent made stays: a collector that looked at it would copy all of its pages.
     gc.freeze()
-    # Ctrl-C goes to the whole process group; what it ends is up to who started the campaign.
-    others = set(ENDING) - {signal.SIGINT}
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for number in others:
-        signal.signal(number, signal.SIG_DFL)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, others)
+    usual_signals()
     Thread(target=_end_with_parent, daemon=True).start()
 
 
@@ -235,43 +229,6 @@ def at_once() -> Iterator[None]:
         interrupt.busy = True
         yield
         interrupt.settle()
-
-
-SAFE = "PYTHONSAFEPATH"
-"""Variable of the environment that keeps Python from importing modules of the current folder."""
-
-
-@contextmanager
-def safe_path() -> Iterator[None]:
-    """Keep Python processes that are started within the `with` block from importing modules of the
-    current folder, which nothing names, by the variable PYTHONSAFEPATH.
-
-    Fork servers and spawned processes are started as `python -c`, which would import them. The
-    block is short: afterwards the variable is as the user set it, also for what the user starts.
-    """
-    before = os.environ.get(SAFE)
-    os.environ[SAFE] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[SAFE]
-        else:
-            os.environ[SAFE] = before
-
-
-@contextmanager
-def _block_signals() -> Iterator[None]:
-    """Block the signals that end a command within the `with` block, in which worker processes may
-    be started: these would otherwise run their parent's handlers."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 # --- a cluster --------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Annotated, Any
@@ -133,10 +134,6 @@ def optimum(
     show(*([json.dumps(attrs.asdict(found))] if as_json else found.lines()))
 
 
-LOADING = 20.0
-"""Seconds granted to a policy's module and class: libraries that they import take several."""
-
-
 def check_policy(
     policy: Annotated[str, argument(str, "MODULE:NAME", "your class, function or object")],
     point: Annotated[
@@ -165,28 +162,31 @@ def check_policy(
     several, by its answers. Each kind of fault is printed once, with the smallest view that shows
     it: an answer that cannot be carried out (a worker that is DOWN, more processors than there
     are), an exception, a change of the view, another answer to the same question, an answer that
-    takes too long, too much memory, or has no end. One of the last three ends the test. Exit code 1
-    if there is one.
+    takes too long, too much memory, or has no end, or the end of the process. One of the last four
+    ends the test. Exit code 1 if there is one.
     """
     imported("hypothesis", "check-policy", "pip install 'holdfast[kit]'")
-    from sims.kit.trial import TooLong, Trial, recognised, time_limit
+    from sims.kit import trial
+    from sims.processes import Unfinished
 
     section = PolicySection(name=policy, parameters=overridden(parameters))
-    patience = max(within, LOADING)
+    load = partial(section.load, "name", _no_paper, policies or Path())
+    patience = max(within, trial.LOADING)
     try:
-        with naming(COMMAND_LINE), time_limit(patience):
-            loaded = section.load("name", _no_paper, policies or Path())
-    except TooLong:
+        with naming(COMMAND_LINE):
+            found = trial.tried(load, point, views, within, patience)
+    except Unfinished as error:
         problem = f"{policy!r} is not imported and made within {patience:g} s"
-        raise InputError(COMMAND_LINE, "POLICY", problem, "a faster one, or --within") from None
-    kind = recognised(loaded, point, within)
-    trial = Trial(loaded, kind, views, within)
-    findings = trial.findings()
-    for it in findings:
+        accepted = "a faster one, or --within"
+        if error.code is not None:
+            problem = f"{policy!r} ends the process, {error.how}, as it is imported and made"
+            accepted = "one that only raises"
+        raise InputError(COMMAND_LINE, "POLICY", problem, accepted) from None
+    for it in found.findings:
         print(f"{it.wrong.value}: {it.problem}\nthe smallest view found:\n{it.view}\n")
-    faults = counted(len(findings), "fault") if findings else "no fault"
-    show(f"{policy} as {kind.value}: {counted(trial.views, 'view')}, {faults}")
-    return 1 if findings else 0
+    faults = counted(len(found.findings), "fault") if found.findings else "no fault"
+    show(f"{policy} as {found.point.value}: {counted(found.views, 'view')}, {faults}")
+    return 1 if found.findings else 0
 
 
 def _no_paper(name: str) -> Any:

@@ -49,8 +49,12 @@ class Holders:
             (self._shared.append if held else self._shared.remove)(run)
             return
         self._busy += count_in(processors) if held else -count_in(processors)
+        holder = run if held else None
         for first, last in spans_in(processors):
-            self._whole[first : last + 1] = run if held else None
+            if first == last:  # a slice of one takes ten times as long
+                self._whole[first] = holder
+            else:
+                self._whole[first : last + 1] = holder
 
     def of(self, worker: int) -> list[Run]:
         """Return the runs that hold this worker: none, one, or several that share it."""

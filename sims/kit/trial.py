@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import enum
 import inspect
-import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager
-from types import FrameType, MappingProxyType
+from functools import partial
+from types import MappingProxyType
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis.errors import Flaky, NoSuchExample
 from hypothesis.strategies import SearchStrategy
@@ -32,6 +32,7 @@ from policies.interface import (
 )
 from sims.errors import COMMAND_LINE, InputError
 from sims.kit import AskedCase, Point, others, queueing
+from sims.processes import Tell, Unfinished, watched
 
 POINTS: Mapping[Point, tuple[Any, Callable[[], SearchStrategy[AskedCase]]]] = MappingProxyType(
     {
@@ -54,7 +55,10 @@ questions."""
 TRIED = 20
 """Number of questions asked for each point that a policy may be meant for."""
 MEMORY = 4 * 2**30
-"""Largest number of bytes of data that the process may have while a policy answers."""
+"""Largest number of bytes of data that the process may have while a policy is loaded or answers."""
+LOADING = 20.0
+"""Seconds granted to a policy's module and class, because libraries that they import take several;
+and to our own work between two questions."""
 
 
 class Wrong(enum.Enum):
@@ -68,6 +72,7 @@ class Wrong(enum.Enum):
     SLOW = "it takes too long"
     HUGE = "it takes too much memory"
     ENDLESS = "its answer has no end"
+    ENDS = "it ends the process"
 
 
 LAST = frozenset((Wrong.SLOW, Wrong.HUGE, Wrong.ENDLESS))
@@ -85,14 +90,28 @@ class Finding:
     """Smallest question that shows the fault."""
 
 
-class TooLong(KeyboardInterrupt):
-    """Raised in a policy that does not answer in time; an interrupt, so that the policy's own
-    `except Exception` does not catch it."""
+@frozen
+class Tried:
+    """The result of a trial, or what is known while it goes on."""
+
+    point: Point
+    views: int
+    """Number of questions that have been asked."""
+    findings: list[Finding]
+    view: str = ""
+    """The question that is being asked."""
+
+
+def untold(seconds: float, step: object) -> None:
+    """Take the place of `Tell` where nobody watches."""
 
 
 @define
 class Trial:
-    """Asks one policy many random questions, and collects its mistakes."""
+    """Asks one policy many random questions, and collects its mistakes.
+
+    It ends only if the policy answers, or if it runs in a process that is `watched`.
+    """
 
     policy: Any
     point: Point
@@ -100,13 +119,17 @@ class Trial:
     """Largest number of questions."""
     patience: float = 1.0
     """Seconds allowed for one answer."""
+    tell: Tell = untold
+    """Function that is told each question before it is asked, as a Tried."""
     views: int = field(init=False, default=0)
     """Number of questions that `findings` has asked."""
+    _first: dict[Wrong, Finding] = field(init=False, factory=dict)
+    """Mistakes that `findings` has found so far."""
 
     def findings(self) -> list[Finding]:
         """Ask the questions, up to the first mistake that is in `LAST`, and return the policy's
         mistakes: of each kind one, with the smallest question found that shows it."""
-        first: dict[Wrong, Finding] = {}
+        first = self._first
         for case in self.cases():
             self.views += 1
             for found in self.faults(case):
@@ -130,8 +153,12 @@ class Trial:
         """Return the random questions at the policy's decision point, which are the same each
         time."""
         found: list[AskedCase] = []
-        collect = given(POINTS[self.point][1]())(lambda case: found.append(case))
-        self._settings(Phase.generate)(collect)()
+
+        def collect(case: AskedCase) -> None:
+            self._tell(LOADING, case)
+            found.append(case)
+
+        self._settings(Phase.generate)(given(POINTS[self.point][1]())(collect))()
         return found
 
     def _smallest(self, found: Finding) -> Finding:
@@ -156,9 +183,6 @@ class Trial:
         before, began = repr(arguments), time.perf_counter()
         try:
             answer = self._answer(case, arguments)
-        except TooLong:
-            yield Wrong.SLOW, f"no answer within {self.patience:g} s"
-            return
         except BadDecision as error:
             yield _kind_of(error), str(error)
             return
@@ -182,13 +206,21 @@ class Trial:
         error, return the error's name and message."""
         try:
             return repr(self._answer(case, case.make()))
-        except (Exception, TooLong) as error:
+        except Exception as error:
             return f"{type(error).__name__}: {error}"
 
     def _answer(self, case: AskedCase, arguments: tuple[Any, ...]) -> Any:
         # Twice the limit: an answer only a little late is reported with its time instead.
-        with time_limit(2 * self.patience), _memory_limit():
-            return case.judge(self.policy, *arguments)
+        self._tell(2 * self.patience, case)
+        try:
+            with memory_limit():
+                return case.judge(self.policy, *arguments)
+        finally:
+            self._tell(LOADING, case)
+
+    def _tell(self, seconds: float, case: AskedCase) -> None:
+        known = list(self._first.values())
+        self.tell(seconds, Tried(self.point, self.views, known, repr(case)))
 
 
 def _kind_of(error: BadDecision) -> Wrong:
@@ -199,24 +231,80 @@ def _kind_of(error: BadDecision) -> Wrong:
     return Wrong.RAISES if error.__cause__ else Wrong.ANSWER
 
 
-def suits(policy: Any, point: Point, patience: float = 1.0) -> bool:
-    """Return whether the policy copes with at least one of TRIED questions of this decision point:
-    it raises no error, and its answer can be carried out.
+def tried(
+    load: Callable[[], Any],
+    named: str | None = None,
+    asked: int = 200,
+    patience: float = 1.0,
+    loading: float = LOADING,
+) -> Tried:
+    """Load a policy and test it, in a process that is killed where the policy does not end.
 
-    Another mistake, such as taking longer than `patience` seconds, does not count.
+    Raises Unfinished where it is not loaded within `loading` seconds, and the errors of `load` and
+    `recognised`.
     """
-    trial = Trial(policy, point, TRIED, patience)
+    slow: set[Point] = set()
+    while True:
+        try:
+            return watched(partial(_try, load, named, asked, patience, loading, frozenset(slow)))
+        except Unfinished as error:
+            if isinstance(error.step, Point):
+                slow.add(error.step)
+            elif isinstance(error.step, Tried):
+                found = Finding(*_unfinished(error, patience), error.step.view)
+                return evolve(error.step, findings=[*error.step.findings, found])
+            else:
+                raise
+
+
+def _try(
+    load: Callable[[], Any],
+    named: str | None,
+    asked: int,
+    patience: float,
+    loading: float,
+    slow: Set[Point],
+    tell: Tell,
+) -> Tried:
+    tell(loading, None)
+    with memory_limit():
+        policy = load()
+    point = recognised(policy, named, patience, slow, tell)
+    trial = Trial(policy, point, asked, patience, tell)
+    findings = trial.findings()
+    return Tried(point, trial.views, findings)
+
+
+def _unfinished(error: Unfinished, patience: float) -> tuple[Wrong, str]:
+    if error.code is None:
+        return Wrong.SLOW, f"no answer within {patience:g} s"
+    return Wrong.ENDS, error.how
+
+
+def suits(policy: Any, point: Point, patience: float = 1.0, tell: Tell = untold) -> bool:
+    """Return whether the policy answers at least one of some questions of this decision point, or
+    takes more than it may.
+
+    `tell` is told the point before each question.
+    """
+    trial = Trial(policy, point, TRIED, patience, lambda seconds, _: tell(seconds, point))
     wrong = {Wrong.RAISES, Wrong.ANSWER}
     found = ({it.wrong for it in trial.faults(case)} for case in trial.cases())
     return any(wrong.isdisjoint(it) for it in found)
 
 
-def recognised(policy: Any, named: str | None = None, patience: float = 1.0) -> Point:
-    """Return the decision point `named`, or for None the only one that the policy fits.
+def recognised(
+    policy: Any,
+    named: str | None = None,
+    patience: float = 1.0,
+    slow: Set[Point] = frozenset(),
+    tell: Tell = untold,
+) -> Point:
+    """Return the decision point `named`, or else the only one that the policy fits.
 
-    A policy fits the points that have its parameters or its method. Of several, it fits those at
-    which it can answer some random question, asked with `patience` seconds for an answer. Raises
-    InputError for an unknown name, and where no point, or more than one, fits.
+    A policy fits a point if it has the parameters of the point's Protocol, and answers its
+    questions or takes more than it may, as is known for `slow`. Raises InputError where no point,
+    or more than one, fits.
     """
     known = ", ".join(point.value for point in Point)
     if named is not None:
@@ -229,7 +317,8 @@ def recognised(policy: Any, named: str | None = None, patience: float = 1.0) -> 
         problem = f"{policy!r} has the signature of no decision point (policies/interface)"
         raise InputError(COMMAND_LINE, "POLICY", problem, known)
     if len(found) > 1:
-        found = [point for point in found if suits(policy, point, patience)] or found
+        fits = (it for it in found if it in slow or suits(policy, it, patience, tell))
+        found = list(fits) or found
     if len(found) > 1:
         several = " or ".join(point.value for point in found)
         problem = f"its signature suits {several}"
@@ -272,31 +361,11 @@ def _changed(before: str, after: str) -> str:
 
 
 @contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Raise TooLong in a block that takes longer than so many seconds of real time. Where the
-    system has no such signals (Windows), the block has no limit."""
-    if not hasattr(signal, "setitimer"):
-        yield
-        return
+def memory_limit() -> Iterator[None]:
+    """Have MemoryError raised in a block that takes more than MEMORY; does nothing where the system
+    has no such limit (Windows, macOS).
 
-    def late(number: int, frame: FrameType | None) -> None:
-        raise TooLong
-
-    before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-@contextmanager
-def _memory_limit() -> Iterator[None]:
-    """Have MemoryError raised in a block in which the process has more than MEMORY bytes of data.
-    Where the system has no such limit (Windows, macOS), the block has none.
-
-    A list without an end is made in one call, which no signal interrupts.
+    A list without an end would take all memory before its time is over.
     """
     if sys.platform != "linux":
         yield

@@ -99,7 +99,7 @@ class Slices(Listener):
         elif run.event.share != 1:
             self._known(run)
         lineage = self._lineages.get(run.job)
-        if lineage is not None and not self._uncloned(run.job):
+        if lineage is not None and lineage.many and not self._uncloned(run.job):
             self._emit(lineage.forget(record.t))
 
     def _known(self, run: Run) -> RunSpan:
@@ -108,7 +108,10 @@ class Slices(Listener):
         span = self._spans.get(run)
         if span is None:
             span = self._spans[run] = RunSpan(run)
-            self._lineages.setdefault(run.job, Lineage()).runs[run.number] = span
+            lineage = self._lineages.get(run.job)
+            if lineage is None:
+                lineage = self._lineages[run.job] = Lineage()
+            lineage.runs[run.number] = span
         return span
 
     def run_span(self, run: Run, record: Record, done: float) -> None:

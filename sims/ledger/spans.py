@@ -6,9 +6,8 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from enum import IntEnum
 from fractions import Fraction
-from itertools import pairwise
 
-from attrs import define, evolve, field
+from attrs import define, field
 
 from actors.events import Outcome, Stage
 from actors.intervals import spans_in, text, without
@@ -118,7 +117,8 @@ class RunSpan:
         elif run.stage is None:
             over = computes_until(run, now, self.share)
             yield from self._passed(Use.USEFUL, run.since, over, done)
-            yield from self._passed(Use.VERIFICATION, over, now, done)
+            if over < now:
+                yield from self._passed(Use.VERIFICATION, over, now, done)
         else:
             use = ADVANCING.get(run.stage, Use.WAITING) if run.rate else Use.WAITING
             if run.paused:
@@ -149,45 +149,42 @@ class RunSpan:
         )
         for it in self._pieces(whole) if self.moves else (whole,):
             if it.use is Use.USEFUL:
-                begun, ended = (_between(whole, t, run.done, done) for t in (it.start, it.end))
-                self.computed.append((it, begun, ended))
+                begun = _between(whole, it.start, run.done, done)
+                self.computed.append((it, begun, _between(whole, it.end, run.done, done)))
             else:
                 yield it
 
     def _pieces(self, whole: Slice) -> Iterator[Slice]:
         """Divide the slice `whole` of all members: yield one slice for those that did what the run
         did all the time, and then the slices of each other member."""
-        alone = {n: parts for n in self.moves if (parts := list(self._parts(n, whole))) != [whole]}
-        if together := text(without(spans_in(whole.processors), alone)):
-            yield evolve(whole, processors=together)
-        for parts in alone.values():
-            yield from parts
-
-    def _parts(self, worker: int, whole: Slice) -> Iterator[Slice]:
-        """Yield the slices into which `whole` falls for one member that did something else than its
-        run at times; `whole` itself if that makes no difference to its use.
-
-        The member waits while its speed is 0, and transfers while it sends or receives as its run
-        does nothing else. Time in which it is not UP, or transfers by itself, is left out: another
-        slice has it.
-        """
-        start, end = whole.start, whole.end
-        moves = [(start, Status.WITH), *self.moves[worker], (end, Status.WITH)]
-        times = [(min(max(t, start), end), status) for t, status in moves]
-        apart = [(a, b, status) for (a, status), (b, _) in pairwise(times) if b > a]
-        instead: dict[Status, Use | None] = {Status.APART: None}
-        if self.run.stage is None and whole.use is Use.USEFUL:
-            instead[Status.STALLED] = Use.WAITING
-        if not self.run.rate and whole.use is not Use.RECOVERY:
-            instead[Status.SENDING] = Use.TRANSFER
-        if not any(status in instead for _, _, status in apart):
+        instead = self._instead(whole.use)
+        alone: dict[int, list[tuple[float, float, Status]]] = {}
+        for worker, moves in self.moves.items():
+            spans = _statuses(moves, whole.start, whole.end)
+            # What makes no difference to its use leaves a member together with the others.
+            if any(status in instead for _, _, status in spans):
+                alone[worker] = spans
+        if not alone:
             yield whole
             return
-        for a, b, status in apart:
-            use = instead.get(status, whole.use)
-            # A member's own time (None) is left out: `worker_span` enters it.
-            if use is not None:
-                yield evolve(whole, processors=str(worker), use=use, start=a, end=b)
+        if together := text(without(spans_in(whole.processors), alone)):
+            yield whole.part(together, whole.use, whole.start, whole.end)
+        for worker, spans in alone.items():
+            for start, end, status in spans:
+                use = instead.get(status, whole.use)
+                # A member's own time (None) is left out: `worker_span` enters it.
+                if use is not None:
+                    yield whole.part(str(worker), use, start, end)
+
+    def _instead(self, use: Use) -> dict[Status, Use | None]:
+        """Map each status in which a member is not used as its run uses the others to the member's
+        own use; None is a use that is not the run's to tell."""
+        instead: dict[Status, Use | None] = {Status.APART: None}
+        if self.run.stage is None and use is Use.USEFUL:
+            instead[Status.STALLED] = Use.WAITING
+        if not self.run.rate and use is not Use.RECOVERY:
+            instead[Status.SENDING] = Use.TRANSFER
+        return instead
 
     # --- what its computing was for -----------------------------------------------------------
 
@@ -211,13 +208,29 @@ class RunSpan:
             if ended <= limit:
                 yield it
             elif begun >= limit:
-                yield evolve(it, use=otherwise)
+                yield it.part(it.processors, otherwise, it.start, it.end)
             else:
                 at = it.start + (limit - begun) * (it.end - it.start) / (ended - begun)
                 at = min(max(at, it.start), it.end)
-                parts = evolve(it, end=at), evolve(it, start=at, use=otherwise)
-                yield from (part for part in parts if part.end > part.start)
+                if at > it.start:
+                    yield it.part(it.processors, it.use, it.start, at)
+                if it.end > at:
+                    yield it.part(it.processors, otherwise, at, it.end)
         self.computed.clear()
+
+
+def _statuses(
+    moves: Iterable[tuple[float, Status]], start: float, end: float
+) -> list[tuple[float, float, Status]]:
+    """Return the intervals of [start, end) in which a member with these moves has one
+    status."""
+    spans, at, status = [], start, Status.WITH
+    for t, then in (*moves, (end, Status.WITH)):
+        until = min(max(t, start), end)
+        if until > at:
+            spans.append((at, until, status))
+        at, status = until, then
+    return spans
 
 
 def _between(whole: Slice, t: float, begun: float, done: float) -> float:
@@ -284,16 +297,14 @@ class Lineage:
         for number, span in self.runs.items():
             yield from span.slices(NONE, Use.LOST if number in held else span.otherwise)
 
-    def forget(self, now: float) -> Iterator[Slice]:
-        """Remove the runs from whose states no run can begin any more, and yield their slices of
-        computation, none of which is useful.
+    @property
+    def many(self) -> bool:
+        """Whether there are so many runs that `forget` is worth its time."""
+        return len(self.runs) >= self._enough
 
-        Kept is each run that is under way, has a checkpoint saved, ends at `now`, completes the job
-        or is the cancelled one with the furthest state; and so are the runs from whose states these
-        began. As looking at all runs takes time, nothing is done while there are few.
-        """
-        if len(self.runs) < self._enough:
-            return
+    def forget(self, now: float) -> Iterator[Slice]:
+        """Remove the runs that ended before `now` and from whose states no run can begin any more,
+        and yield their slices of computation, none of which is useful."""
         outlive = self.completed, self.furthest
         kept = self._with_sources(
             span

@@ -22,7 +22,7 @@ from attrs import frozen
 
 from actors.events import DeciderKind, ProtectionKind
 from actors.runtime import ActorFailed, Sink
-from sims.campaign.executors import address_of, at_once, connected, safe_path, silence_dask
+from sims.campaign.executors import address_of, at_once, connected, silence_dask
 from sims.errors import InputError, imported, note, unfit
 from sims.live.carrier import Carrier
 from sims.live.driver import Driver
@@ -30,6 +30,7 @@ from sims.live.holder import Advance, State, States, hashed
 from sims.live.processes import JOINING, Processes
 from sims.log_writer import take
 from sims.packing import importable, pack
+from sims.processes import safe_path
 from sims.scenario import Scenario, own_code
 from sims.scenario.faults import ListedFaults, NoFaults
 from sims.scenario.platform import Service

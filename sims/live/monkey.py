@@ -24,7 +24,6 @@ from actors.runtime import stream
 from policies.availability import WorkerState
 from sims.audit.audit import audit
 from sims.audit.law import Law
-from sims.campaign.executors import safe_path
 from sims.errors import InputError
 from sims.live.holder import Advance
 from sims.live.live import LOOPBACK, live, opened, scratch, security_of
@@ -32,6 +31,7 @@ from sims.live.processes import JOINING, LOOK, LOST, Processes, Seat
 from sims.live.reality import read, write
 from sims.log import LogFile
 from sims.log_writer import LogWriter
+from sims.processes import safe_path
 from sims.scenario import Scenario
 
 KILLS = 6

@@ -353,8 +353,10 @@ def _steps(low: Floats, high: Floats, pixels: int, start: float, end: float) -> 
 
     scale = pixels / (end - start) if end > start else 0.0
     places = np.clip((np.concatenate([low, high]) - start) * scale, 0, pixels)
-    pixel = np.minimum(places.astype(int), pixels - 1)
-    up, box = np.repeat([1, -1], len(low)), np.tile(np.arange(len(low)), 4)
+    # In the index type of the matrix, which would otherwise copy all of it into that type.
+    pixel = np.minimum(places.astype(np.int32), np.int32(pixels - 1))
+    up = np.repeat(np.array([1, -1], np.int8), len(low))
+    box = np.tile(np.arange(len(low), dtype=np.int32), 4)
     by = np.concatenate([up * (1 - places + pixel), up * (places - pixel)])
     return csr_array((by, (np.append(pixel, pixel + 1), box)), shape=(pixels + 1, len(low)))
 

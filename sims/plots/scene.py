@@ -205,10 +205,9 @@ class Scene(Listener):
         """
         boxes = self._runs.columns()
         # A cancelled run from which another began was resized or cloned: its work was not wasted.
-        sources = self._sources.columns()
-        went_on = np.isin(_keys(boxes), _keys(sources))
         cancelled = boxes.kind == RUN_KIND[Outcome.CANCELLED.value]
-        boxes.kind[cancelled & went_on] = RUN_KIND["went_on"]
+        cancelled[cancelled] = _among(_keys(self._sources.columns()), _keys(boxes)[cancelled])
+        boxes.kind[cancelled] = RUN_KIND["went_on"]
         behind = boxes.run < 0
         depth = np.maximum(np.array(self._depths), 1)
         margin = np.where(behind, MARGIN, 2 * MARGIN)
@@ -327,7 +326,7 @@ class Scene(Listener):
         lane = lanes.give(run.key)
         if lanes.empty:
             del self._lanes[row]
-        self._depths[row] = max(self._depths[row], lanes.depth)
+            self._depths[row] = max(self._depths[row], lanes.depth)
         kind = RUN_KIND[run.outcome.value if run.outcome else "going_on"]
         self._runs.add(lane, lane + 1, run.start, end, 1, kind, row, run.number, run.record.seq)
 
@@ -403,6 +402,14 @@ def _keys(runs: Columns) -> NDArray[np.int64]:
     """Return a number for each run that is unique over all jobs."""
     keys: NDArray[np.int64] = (runs.job.astype(np.int64) << 32) + runs.run
     return keys
+
+
+def _among(found: NDArray[np.int64], keys: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return whether each of `keys` is in `found`, which is sorted in place: np.isin would take
+    several times the memory of both."""
+    found.sort()
+    among: NDArray[np.bool_] = np.append(found, -1)[np.searchsorted(found, keys)] == keys
+    return among
 
 
 def middle(processors: str) -> int:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
+import re
+import signal
 import time
 from itertools import count, repeat
 
@@ -104,6 +107,50 @@ def never_ends(waiting, channels, now):
     """Looks for what is not there."""
     while len(waiting) > 1:
         channels += 1
+    return waiting[:channels]
+
+
+def sums_without_end(waiting, channels, now):
+    """A sum that never returns to the interpreter, where two wait."""
+    return waiting[: channels if len(waiting) < 2 else sum(count())]
+
+
+def matches_without_end(waiting, channels, now):
+    """A search that takes ages, where two wait."""
+    re.match("(a+)+b", "a" * 100 * (len(waiting) > 1))
+    return waiting[:channels]
+
+
+def ends_nowhere(waiting, channels, now):
+    """Catches whatever is raised to end it, where two wait, and goes on."""
+    while len(waiting) > 1:
+        try:
+            time.sleep(1)
+        except BaseException:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    return waiting[:channels]
+
+
+class ServesAllThenNeverEnds:
+    """Serves more than there are channels, and never answers a later question."""
+
+    def __init__(self):
+        self.wrong = 0
+
+    def __call__(self, waiting, channels, now):
+        self.wrong += len(waiting) > channels
+        return waiting if self.wrong < 3 else sum(count())
+
+
+def leaves(waiting, channels, now):
+    """Ends the process, where two wait."""
+    return waiting[:channels] if len(waiting) < 2 else os._exit(7)
+
+
+def kills_itself(waiting, channels, now):
+    """Is killed, as by a machine that lacks memory, where two wait."""
+    if len(waiting) > 1:
+        os.kill(os.getpid(), signal.SIGKILL)
     return waiting[:channels]
 
 

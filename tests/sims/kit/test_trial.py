@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -28,8 +30,8 @@ from policies.queue.names import (
 from policies.service import LongestFirst, StartedFirst
 from sims.errors import InputError
 from sims.kit import Point
-from sims.kit.trial import Finding, Trial, Wrong, recognised
-from tests.sims.cli.commands import Shell, without
+from sims.kit.trial import Finding, Trial, Wrong, recognised, tried
+from tests.sims.cli.commands import Shell, ended, spawn, until, without
 from tests.sims.kit import bad
 from tests.sims.starters import starter
 
@@ -91,13 +93,40 @@ def test_another_answer_to_the_same_question_is_found(policy: Any) -> None:
     assert only(policy, Point.ORDER).wrong is Wrong.FICKLE
 
 
+ENDLESS = [bad.never_ends, bad.sums_without_end, bad.matches_without_end, bad.ends_nowhere]
+
+
 @pytest.mark.parametrize(
-    ("policy", "point"), [(bad.sleeps, Point.ALLOCATION), (bad.never_ends, Point.SERVICE)]
+    ("policy", "point"),
+    [(bad.sleeps, Point.ALLOCATION), *((policy, Point.SERVICE) for policy in ENDLESS)],
 )
 def test_who_answers_too_late_or_never_is_found(policy: Any, point: Point) -> None:
-    finding = only(policy, point, patience=0.1)
+    result = tried(lambda: policy, point.value, patience=0.1)
+    [finding] = result.findings
     assert finding.wrong is Wrong.SLOW
     assert "0.1 s" in finding.problem
+    case = Trial(policy, point).cases()[result.views - 1]
+    assert finding.view == repr(case)
+
+
+def test_who_never_answers_is_known_by_its_signature_all_the_same() -> None:
+    result = tried(lambda: bad.sums_without_end, patience=0.1)
+    assert result.point is Point.SERVICE
+    assert {it.wrong for it in result.findings} == {Wrong.SLOW}
+
+
+def test_what_was_found_before_an_answer_that_never_comes_is_kept() -> None:
+    result = tried(bad.ServesAllThenNeverEnds, "service", patience=0.1)
+    assert [it.wrong for it in result.findings] == [Wrong.ANSWER, Wrong.SLOW]
+
+
+@pytest.mark.parametrize(
+    ("policy", "how"), [(bad.leaves, "with exit code 7"), (bad.kills_itself, "by signal 9")]
+)
+def test_who_ends_the_process_is_found(policy: Any, how: str) -> None:
+    [finding] = tried(lambda: policy, "service").findings
+    assert (finding.wrong, finding.problem) == (Wrong.ENDS, how)
+    assert finding.view.count("Waiter(") > 1
 
 
 def test_an_answer_without_an_end_ends_the_trial_at_once() -> None:
@@ -240,12 +269,10 @@ class Greedy:
 """
 
 
-def test_the_command_shows_faults_with_their_views_and_fails(
-    shell: Shell, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_shows_faults_with_their_views_and_fails(shell: Shell) -> None:
     shell.write(GREEDY, "greedy.py")
     said = shell("check-policy", "greedy:Greedy", "--views", "40")
-    monkeypatch.delitem(sys.modules, "greedy")
+    assert "greedy" not in sys.modules
     assert said.code == 1
     assert "needs 1 processors, and 0 are left" in said.out
     assert said.out.splitlines()[-1] == "greedy:Greedy as strategy: 40 views, 1 fault"
@@ -283,17 +310,76 @@ def test_the_command_tells_how_many_views_it_showed_where_a_fault_ends_the_test(
     assert said.out.splitlines()[-1] == "loops:never as strategy: 1 view, 1 fault"
 
 
-@pytest.mark.parametrize("name", ["Never", "Sleeps"])
+UNENDING = """\
+import itertools
+import re
+import time
+from pathlib import Path
+
+
+def sums(view):
+    print("asked")
+    return sum(itertools.count())
+
+
+def compares(view):
+    return max(itertools.repeat(1))
+
+
+def searches(view):
+    return re.match("(a+)+b", "a" * 100)
+
+
+def sleeps(view):
+    Path("asked").touch()
+    time.sleep(1000)
+"""
+
+
+@pytest.mark.parametrize("name", ["sums", "compares", "searches"])
+def test_the_command_ends_where_an_answer_never_returns_to_the_interpreter(
+    shell: Shell, name: str
+) -> None:
+    shell.write(UNENDING, "unending.py")
+    words = ("check-policy", f"unending:{name}", "--point", "strategy", "--within", "0.1")
+    said = ended(spawn(*words))
+    assert (said.code, said.err) == (1, "")
+    first, *_, last = said.out.removeprefix("asked\n").splitlines()
+    assert first == "it takes too long: no answer within 0.1 s"
+    assert last == f"unending:{name} as strategy: 1 view, 1 fault"
+    assert ("asked" in said.out) == (name == "sums")
+
+
+@pytest.mark.usefixtures("hears_ctrl_c")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_command_in_one_line_whatever_the_policy_does(
+    shell: Shell, number: signal.Signals
+) -> None:
+    shell.write(UNENDING, "unending.py")
+    words = ("check-policy", "unending:sleeps", "--point", "strategy", "--within", "1000")
+    process = spawn(*words, start_new_session=True)
+    until(Path("asked").exists, process)
+    os.killpg(process.pid, number)
+    said = ended(process)
+    how = "interrupted" if number == signal.SIGINT else "terminated"
+    assert (said.code, said.complaint()) == (128 + number, f"holdfast: {how}")
+    with pytest.raises(ProcessLookupError):  # its group is empty
+        os.killpg(process.pid, 0)
+
+
+@pytest.mark.parametrize("name", ["Never", "Sleeps", "Sums"])
 def test_a_policy_that_is_never_made_is_refused_in_one_line(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setattr("sims.cli.running.LOADING", 0.3)
+    monkeypatch.setattr("sims.kit.trial.LOADING", 0.3)
     shell.write(UNMADE, "unmade.py")
     line = shell.refused("check-policy", f"unmade:{name}", "--within", "0.1")
     assert f"POLICY: 'unmade:{name}' is not imported and made within 0.3 s" in line
 
 
 UNMADE = """\
+import itertools
+import os
 import time
 
 
@@ -306,7 +392,23 @@ class Never:
 class Sleeps:
     def __init__(self):
         time.sleep(1000)
+
+
+class Sums:
+    def __init__(self):
+        self.all = sum(itertools.count())
+
+
+class Leaves:
+    def __init__(self):
+        os._exit(0)
 """
+
+
+def test_a_policy_that_ends_the_process_as_it_is_made_is_refused_in_one_line(shell: Shell) -> None:
+    shell.write(UNMADE, "unmade.py")
+    line = shell.refused("check-policy", "unmade:Leaves")
+    assert "POLICY: 'unmade:Leaves' ends the process, with exit code 0, as it is imported" in line
 
 
 def test_a_starter_without_annotations_passes_and_its_constant_is_no_parameter(
