@@ -4,11 +4,12 @@ each."""
 from __future__ import annotations
 
 import math
-from array import array
 from collections.abc import Callable, Collection, Sequence
 from itertools import chain
 
+import numpy as np
 from attrs import define, field
+from numpy.typing import NDArray
 
 from actors.intervals import Intervals, Numbers, intervals_of, members, size_of, without
 from policies.availability import WorkerState
@@ -70,15 +71,19 @@ class Pool:
     """Speed of each worker; empty: all are 1."""
     closed: Intervals = field(init=False, default=())
     """Free workers that the copy that starts now may not take."""
-    _holders: array[int] = field(init=False, factory=lambda: array("q"))
+    _held_by: NDArray[np.int64] = field(init=False, factory=lambda: np.empty(0, np.int64))
     """Number, by worker, of the copy that holds it, or -1."""
+    _holders: memoryview = field(init=False, factory=lambda: memoryview(b""))
+    """The same numbers. A single one is read from here in a quarter of the time, while numpy sets
+    those of a whole interval in a tenth of the time of an array."""
 
     def __attrs_post_init__(self) -> None:
         self.free = self.size
         if (self.numbered or self.changing) and not self.named:
             self.numbers = Numbers(self.size)
         if self.changing:
-            self._holders = array("q", [-1]) * (self.size + self.spares)
+            self._held_by = np.full(self.size + self.spares, -1, np.int64)
+            self._holders = memoryview(self._held_by)  # type: ignore[arg-type]
 
     # --- copies take workers, and give them back ----------------------------------------------
 
@@ -203,7 +208,7 @@ class Pool:
 
     def _hold(self, taken: Intervals, copy: int) -> None:
         for first, last in taken:
-            self._holders[first : last + 1] = array("q", [copy]) * (last - first + 1)
+            self._held_by[first : last + 1] = copy
 
     # --- workers change -----------------------------------------------------------------------
 

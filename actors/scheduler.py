@@ -284,7 +284,7 @@ class Scheduler(Dispatcher):
                 workers.discard(worker)
         in_place = state is DOWN and self.pool.holder(worker) >= 0  # a spare that is a member
         calls = (worker < self.pool.size or in_place) and self.decider.changed(worker, state, cause)
-        if (calls or self.replaceable) and not self.deciding:
+        if (calls or self.replaceable or self.repaired) and not self.deciding:
             self.decide_soon(cause)
 
     @handles(HiddenFaultDetected)

@@ -57,17 +57,29 @@ class Protection:
     _plans: dict[int, Plan] = field(init=False, factory=dict)
     """Maps a number of members to the plan of a run from scratch, kept because every run needs
     one."""
+    _last: tuple[Plan, State | None, Plan] | None = field(init=False, default=None)
+    """The last plan from scratch, the checkpoint, and the plan that begins from it: most runs that
+    are lost begin where the last one did."""
 
     def placed(self, copy: Copy[Any], furthest: State | None) -> Plan:
         """Return the plan of the first run of a copy that is placed now: from the job's checkpoint
         or, with cloning, from `furthest`, the state of the furthest run under way, whichever is
         further."""
-        return begun(self.plan(copy), self.saved, furthest if self.rules.cloning else None)
+        return self._begun(self.plan(copy), furthest if self.rules.cloning else None)
 
     def resumed(self, copy: Copy[Any]) -> Plan:
         """Return the plan of the next run on the members that a copy has kept after its last run,
         some of them standbys in the places of members that went DOWN (P12)."""
-        return begun(self.plan(copy), self.saved, None)
+        return self._begun(self.plan(copy), None)
+
+    def _begun(self, plan: Plan, clone: State | None) -> Plan:
+        """Return `plan` changed so that it begins from the job's checkpoint or from `clone`."""
+        if clone is not None:
+            return begun(plan, self.saved, clone)
+        last = self._last
+        if last is None or last[0] is not plan or last[1] is not self.saved:
+            self._last = last = plan, self.saved, begun(plan, self.saved, None)
+        return last[2]
 
     def plan(self, copy: Copy[Any]) -> Plan:
         """Return the plan of a run from scratch on the copy's members, with the period and the cost

@@ -90,6 +90,9 @@ class QueueDecider(Decider):
     """Windows of maintenance; None: there are none."""
     reserve: Reserve | None = None
     """Workers that are called when the first job lacks workers; None: there are none."""
+    watchful: bool = field(init=False, default=True)
+    """Whether to decide after a worker's change even if no job waits: a reserve, further copies of
+    running jobs and users' strategies may want to."""
     promises: Promises = field(init=False)
 
     def attach(self, scheduler: Scheduler) -> None:
@@ -97,7 +100,9 @@ class QueueDecider(Decider):
         system, pool = scheduler.system, scheduler.pool
         self.state = QueueState(system.loop, pool, resumable=self.resumable)
         # Only preemption, copies and users' strategies compare running jobs with waiting ones.
-        self.state.compared = bool(self.resumable or self.most) or not ours(self.policy.strategy)
+        published = ours(self.policy.strategy)
+        self.state.compared = bool(self.resumable or self.most) or not published
+        self.watchful = self.reserve is not None or bool(self.most) or not published
         self.promises = Promises(scheduler)
         self.policy = checked(self.policy)
         order = self.policy.order
@@ -151,7 +156,8 @@ class QueueDecider(Decider):
         self.state.moved = True
         if self.reserve is not None:
             self.reserve.changed(worker, state)
-        return True
+        # Most faults of a wide job meet an empty queue, and a decision takes a tenth of their time.
+        return self.watchful or bool(self.state.queue or self.arrived)
 
     def replaced(self, copy: int, numbers: Intervals) -> None:
         end, index, _, waiting, _, _ = self.state.runs[copy]

@@ -382,9 +382,12 @@ def _maker(
     platform, reports = scenario.full_platform, scheduler.decider.wants_holdings
 
     def make(index: int) -> Worker:
-        section, name = platform[index], platform.name(index)
-        called = name if platform.own else f"worker {index}"  # a pool's have numbers only
+        # A pool's workers have numbers only.
+        called = platform.name(index) if platform.own else f"worker {index}"
         worker = Worker(called, index, scheduler, master, reports)
+        if platform.plain:
+            return worker
+        section, name = platform[index], platform.name(index)
         worker.reserved = index in platform.reserve
         if platform.alive(index):
             owner, stream = section.availability, f"availability/{name}"
