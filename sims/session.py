@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import attrs
 from attrs import field, frozen
 
+from actors.events import DeciderKind
 from actors.runtime import Record, System
 from policies.interface import ServiceOrder
 from sims.errors import InputError, naming
@@ -222,15 +223,17 @@ def _outlook(scenario: Scenario, found: Populated) -> Iterator[str]:
     """Yield lines on what a run of the scenario is expected to bring: faults, checkpoints and busy
     channels.
 
-    `found` is what was built from the scenario. There are no lines for a stream of jobs, whose end
-    is unknown.
+    `found` is what was built from the scenario. Where a policy of copies decides, which runs each
+    job as often as it likes, only the lines on faults come.
     """
     if found.workload is not None:
         submissions = found.workload.submissions
+        copies = scenario.decider is DeciderKind.COPIES
         if scenario.faults.laws:
             until, area = work_end(scenario, submissions), area_of(scenario, submissions)
-            yield from fault_lines(scenario, until, area)
-        yield from outlook(scenario, submissions)
+            yield from fault_lines(scenario, until, None if copies else area)
+        if not copies:
+            yield from outlook(scenario, submissions)
 
 
 # --- code that a scenario names -------------------------------------------------------------------

@@ -15,6 +15,7 @@ from actors.events import (
     FaultBlamed,
     FaultsExpected,
     FaultsFitted,
+    HangDetected,
     IterationCompleted,
     JobCompleted,
     JobKilled,
@@ -30,6 +31,7 @@ from actors.events import (
     ReserveCalled,
     ReserveDescribed,
     RunEnded,
+    RunHung,
     ScenarioEnded,
     ScenarioStarted,
     UnitFailed,
@@ -55,7 +57,8 @@ from sims.telling import (
 
 @define
 class Faults:
-    """Counts the faults of a run, and computes how many the log's laws of faults let expect."""
+    """Counts the faults and hangs of a run, and computes how many faults the log's laws let
+    expect."""
 
     laws: list[FaultsExpected] = field(factory=list)
     """Laws as the log describes them; empty: the log does not describe expected faults."""
@@ -65,6 +68,10 @@ class Faults:
     came: int = 0
     """Number of workers that faults took DOWN; a fault of a worker that is DOWN already does not
     count."""
+    hung: int = 0
+    """Number of hangs of runs: a hang of a run that hangs already does not count."""
+    detected: int = 0
+    """Number of hangs that were detected; the other runs ended before, or the log does."""
     repaired: bool = False
     """Whether faults are repaired: then each is an event of its own."""
     _down_since: dict[int, float] = field(factory=dict)
@@ -72,7 +79,8 @@ class Faults:
 
     def read(self, event: Event) -> None:
         """Keep what the head of the log says of faults: how many a law lets expect, its fit to a
-        log, that faults are repaired; count the workers of a unit that goes to repair."""
+        log, that faults are repaired; count hangs, and the workers of a unit that goes to
+        repair."""
         match event:
             case RepairDescribed():
                 self.repaired = True
@@ -82,6 +90,10 @@ class Faults:
                 self.laws.append(event)
             case FaultsFitted():
                 self.fits.append(event)
+            case RunHung():
+                self.hung += 1
+            case HangDetected():
+                self.detected += 1
 
     def change(self, time: float, event: WorkerChanged) -> None:
         """Count a worker's change of state at `time` if a fault made it.
@@ -114,8 +126,8 @@ class Faults:
         return {"expected": self.expected(time), "came": self.came}
 
     def rows(self, time: float, unit: str) -> Iterator[tuple[str, str]]:
-        """Yield the expected and the counted faults up to `time` for people, as pairs of a name and
-        a text."""
+        """Yield the expected and the counted faults up to `time`, and the hangs, for people, as
+        pairs of a name and a text."""
         if self.laws and self.counted:
             yield "faults", f"{amount_of(self.expected(time), 4)} expected, {self.came:,} came"
         for fit in self.fits:
@@ -124,6 +136,8 @@ class Faults:
                 yield "  fitted", f"{law}; in its log {log_rate(fit.mtbf, fit.log_mtbf, unit)}"
                 if differ(fit.mtbf, fit.log_mtbf):
                     yield "warning", PARTED
+        if self.hung:
+            yield "hangs", f"{self.hung:,} came, {self.detected:,} detected"
 
 
 @define
@@ -227,6 +241,7 @@ WANTED: frozenset[type[Event]] = frozenset(
         *OF_REPAIRS,
         *(JobSubmitted, JobCompleted, JobKilled, RunEnded, CopiesSettled, IterationCompleted),
         *(JobsLeftOut, JobsChanged, ScenarioStarted, ScenarioEnded, FaultsExpected, FaultsFitted),
+        *(RunHung, HangDetected),
     )
 )
 """Events that a summary is computed from, which are few of a log's."""
@@ -334,6 +349,7 @@ class Summary:
             "runs": {outcome.value: self.outcomes[outcome] for outcome in Outcome},
             "events": self.events,
             "faults": self.faults.as_json(self.time),
+            "hangs": {"came": self.faults.hung, "detected": self.faults.detected},
             **self.repairs.as_json(),
         }
 

@@ -66,7 +66,7 @@ class Use(enum.Enum):
 
 AWAY = {WorkerState.DOWN: Use.DOWN, WorkerState.RECLAIMED: Use.RECLAIMED}
 UNHELD = (Use.IDLE, Use.RECLAIMED, Use.DOWN)
-"""Uses of processors that no run holds."""
+"""Uses of processors that no run holds, or that are not UP."""
 
 
 @frozen

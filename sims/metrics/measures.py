@@ -14,8 +14,8 @@ from sims.metrics.report import Report
 from sims.summary import Summary
 
 WORDS = {
-    "utilisation": "utilisation, share of processor-time",
-    "wasted": "lost or redundant, share of held processor-time",
+    "utilisation": "utilisation, share of processor-time held and UP",
+    "wasted": "lost or redundant, share of processor-time held and UP",
     "queue": "mean number of waiting jobs",
     "queue-max": "largest number of waiting jobs",
     "fairness": "fairness, Jain's index of users' slowdowns",
@@ -57,9 +57,10 @@ class Measure(enum.Enum):
     BOUNDED = "bounded-slowdown"
     """Stretch, with own times below 10 s (`measures.bound`) counted as 10 s, and at least 1."""
     UTILISATION = "utilisation"
-    """Share of all processor-time that runs held."""
+    """Share of all processor-time for which jobs held workers that were UP."""
     WASTED = "wasted"
-    """Share of the processor-time held by runs that was lost, or redundant."""
+    """Share of the processor-time for which jobs held workers that were UP that was lost, or
+    redundant."""
     QUEUE = "queue"
     """Number of waiting jobs, averaged over time."""
     LONGEST_QUEUE = "queue-max"

@@ -164,13 +164,13 @@ class Report:
 
     @property
     def utilisation(self) -> float:
-        """Share of processors x makespan for which runs held the processors, UP workers only."""
+        """Share of processors x makespan for which jobs held workers that were UP."""
         return 1 - sum(map(self.ledger.share, UNHELD)) if self.ledger.capacity else 0.0
 
     @property
     def wasted(self) -> float:
-        """Share of the processor-time for which runs held UP workers that was lost or redundant; 0
-        if there is no such time."""
+        """Share of the processor-time for which jobs held workers that were UP that was lost or
+        redundant; 0 if there is no such time."""
         total = self.ledger.total
         held = self.ledger.capacity - sum(total[use] for use in UNHELD)
         return float((total[Use.LOST] + total[Use.REDUNDANT]) / held) if held else 0.0
@@ -239,7 +239,8 @@ class Report:
             yield "energy", f"{energy:,.8g} kWh"
         if self.late is not None:
             yield "late", f"{self.late} of {counted(len(self.deadlines), 'job')} with a deadline"
-        yield "utilisation", f"{self.utilisation:.1%}, of which {self.wasted:.1%} wasted"
+        used = f"{self.utilisation:.1%} held and UP, of which {self.wasted:.1%} wasted"
+        yield "utilisation", used
         mean = counted(self.queue.mean, "job", digits=6)
         yield "queue", f"mean {mean}, at most {self.queue.longest:,}"
         yield from self._bandwidth_rows()

@@ -119,7 +119,7 @@ class ByState(Section):
     """A rate per processor, by what the processor does."""
 
     busy: Amount = 0
-    """Rate while a run holds the processor."""
+    """Rate while the processor is UP and a run holds it."""
     idle: Amount = 0
     """Rate while the processor is UP and no run holds it."""
     reclaimed: Amount = 0

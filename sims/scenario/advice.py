@@ -199,7 +199,9 @@ def _idle_workers(scenario: Scenario) -> Advice:
 
 
 def _idle_jobs(scenario: Scenario) -> Advice:
-    job = scenario.job
+    job, queued = scenario.job, scenario.decider is DeciderKind.QUEUE
+    if scenario.policy.preemption and queued and not _keeps_images(scenario):
+        yield "policy.preemption", "only jobs under images are preempted, and there are none"
     if job.overrun is not Overrun.KILL:
         return
     log = job.log if isinstance(job, RigidSection) else None
@@ -232,6 +234,16 @@ def _takes_checkpoints(section: ProtectionSection, scenario: Scenario) -> bool:
     notice of an owner who gives one."""
     kept, asked = section.kind is not ProtectionKind.NONE, section.on_notice is OnNotice.SAVE
     return section.periodic or (kept and asked and _gives_notice(scenario))
+
+
+def _keeps_images(scenario: Scenario) -> bool:
+    """Return whether any job is protected by images: the file's protection is, and some job has
+    none of its own, or a job's own is."""
+    kept = {place for place, it in scenario.protections.items() if it.kind is ProtectionKind.IMAGES}
+    listed = scenario.job.jobs
+    if listed and all(it.protection for it in listed):
+        kept -= {"protection"}
+    return bool(kept)
 
 
 def _images_sent(scenario: Scenario) -> bool:

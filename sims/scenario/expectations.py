@@ -102,11 +102,12 @@ def work_end(scenario: Scenario, submissions: Iterable[Submission]) -> float:
     return min(max(latest, area / workers), scenario.cap)
 
 
-def fault_lines(scenario: Scenario, until: float, area: float) -> Iterator[str]:
+def fault_lines(scenario: Scenario, until: float, area: float | None) -> Iterator[str]:
     """Yield the lines that `check` prints about faults: how many of each law are expected until the
     time `until`, and warnings where that number, or a rate, misleads.
 
-    `area` is the computing time of all workers together until then, in workers x time units.
+    `area` is the computing time of all workers together until then, in workers x time units; None
+    if it is not known, as redundant copies compute more than the jobs' work.
     """
     platform, unit = scenario.full_platform, scenario.times.value
     for law in scenario.faults.laws:
@@ -118,8 +119,13 @@ def fault_lines(scenario: Scenario, until: float, area: float) -> Iterator[str]:
             known = "listed" if isinstance(law, ListedFaults) else "expected: their rate is unknown"
             yield f"  {what} {listed:,} {known} {within}"
             continue
-        # A unit computes for its part of the work of all jobs at most.
-        passed = area / platform.size if law.by_computing else until
+        passed = until
+        if law.by_computing:
+            if area is None:
+                yield f"  {what} unknown: how long workers compute depends on the copies"
+                continue
+            # A unit computes for its part of the work of all jobs at most.
+            passed = area / platform.size
         number = units * law.expected(passed) + listed
         spread = _spread(scenario, law)
         more = f"; each worker struck, {amount_of(spread, 3)} others in its rack" if spread else ""

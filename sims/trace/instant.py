@@ -100,6 +100,9 @@ class Look(Listener):
     """Number of workers on which a job could start."""
     spare: list[int]
     """Numbers of the free spares, on which no job starts."""
+    aside: dict[str, list[int]]
+    """Numbers of the workers that runs hold and do not compute on: standbys (`standby`), and
+    members of replicas that have dropped out (`dropped`)."""
     away: dict[WorkerState, list[int]]
     waiting: list[Job]
     """Jobs that wait, as they were at the instant, in order of submission."""
@@ -123,7 +126,11 @@ class Look(Listener):
         away = {state: [n for n, it in workers if it.state is state] for state in AWAY}
         # Copies, as the history changes its jobs while the log is read on.
         others = [copy(job) for job in history.queue if job.name != excluded]
-        return cls(history.free, history.spare, away, others, held(history.runs.values()))
+        runs = history.runs.values()
+        dropped = {n for run in runs for n in numbers_in(run.dropped)}
+        standbys = {n for run in runs for n in numbers_in(run.aside)} - dropped
+        aside = {"standby": sorted(standbys), "dropped": sorted(dropped)}
+        return cls(history.free, history.spare, aside, away, others, held(runs))
 
     def __attrs_post_init__(self) -> None:
         self._waiting_names = frozenset(job.name for job in self.waiting)
@@ -210,6 +217,7 @@ class Instant:
             **({} if (begins := self.clock.begins) is None else {"begins": begins}),
             "free": self.look.free,
             "spare": self.look.spare,
+            **self.look.aside,
             "away": {state.name: numbers for state, numbers in self.look.away.items()},
             "order": self.order,
             "waiting": self.waiting,
@@ -227,7 +235,7 @@ class Instant:
         yield f"  running  {counted(len(look.held), 'run')} on {counted(held, 'processor')}"
         yield f"  free     {look.free:,} of {counted(started.processors, 'processor')}"
         others = {state.name.lower(): workers for state, workers in look.away.items()}
-        for name, workers in {"spare": look.spare, **others}.items():
+        for name, workers in {"spare": look.spare, **look.aside, **others}.items():
             if workers:
                 yield f"  {name:<8} {len(workers):,}: {text(intervals_of(workers))}"
         if look.waiting:

@@ -3,7 +3,7 @@ lists."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from attrs import frozen
 
@@ -102,10 +102,10 @@ def members(started: ScenarioStarted, held: Held) -> str:
     return joined([worker_of(started, worker) for worker in numbers_in(held.processors)])
 
 
-def starters(instants: Sequence[FreeWorkers]) -> list[str]:
-    """Return the names of the jobs that started at these instants, each with its number of
-    processors, such as `J7 (64)`, the largest first."""
-    begun = {run.job.name: wanted(run) for it in instants for run in it.begun}
+def starters(runs: Iterable[Run]) -> list[str]:
+    """Return the names of the jobs that these runs started, each with its number of processors,
+    such as `J7 (64)`, the largest first."""
+    begun = {run.job.name: wanted(run) for run in runs}
     return [f"{name} ({size:,})" for name, size in sorted(begun.items(), key=lambda it: -it[1])]
 
 

@@ -151,10 +151,13 @@ class Wait:
     def _found(self) -> str:
         """Say what the job found as its wait began: jobs ahead of it, and free workers."""
         free, first = self._free(self.look), self.instants[0]
-        if self.look.free and first.t == self.since and (names := starters([first])):
-            begun = some(names, "other job")
+        if self.look.free and first.t == self.since:
+            urgent = self.preempted and self.preempted.job
+            way = starters(it for it in first.begun if it.job is urgent)
+            names = starters(it for it in first.begun if it.job is not urgent)
+            free += f", as it made way for {way[0]}" if way else ""
             starts = "starts" if len(names) == 1 else "start"
-            free += f", as it made way for {begun}" if self.preempted else f"; {begun} {starts}"
+            free += f"; {some(names, 'other job')} {starts}" if names else ""
         jobs, processors = self.ahead()
         if not jobs:
             return free
@@ -275,7 +278,7 @@ class Wait:
         left = [it for it in missed if not self._kept_off(it)]
         held = Counter(it.reserved for it in left if it.after >= width)
         taken = [it for it in left if it.after < width]
-        others = some(starters(taken), "other job") or "others"
+        others = some(starters(run for it in taken for run in it.begun), "other job") or "others"
         reasons = dict(off)
         reasons |= {self._holding(held): held.total()} if held else {}
         return reasons | ({f"{others} had them": len(taken)} if taken else {})

@@ -162,7 +162,7 @@ class Waits(Listener):
         if promise.start is not None and promise.start * ROUNDING < now:
             look = Look.at(history, self.job)
             upset = [it for it in look.held if upsets(promise, it)]
-            look = Look(look.free, look.spare, look.away, [], upset)
+            look = evolve(look, waiting=[], held=upset)
             wait.promises[-1] = evolve(promise, broken=Broken(promise.start, look))
             self._unsettled.append(look)
 

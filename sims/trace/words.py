@@ -149,8 +149,8 @@ TITLES: Mapping[type[Event], Callable[[Any, About], str | None]] = {
     ),
     PauseEnded: lambda _, __: None,
     ReplicaLoads: lambda it, _: (
-        f"workers {it.processors} load the state: {amount_of(it.left, 6)} bytes "
-        + (f"at {amount_of(it.bandwidth, 4)}" if it.bandwidth else "wait for a member")
+        f"workers {it.processors} load the state: {amount_of(it.left, 6)} bytes left, "
+        + (f"at {amount_of(it.bandwidth, 4)}" if it.bandwidth else "waiting for a member")
     ),
     ReplicasRejoined: lambda it, _: (
         f"workers {it.processors} rejoin: {counted(it.left, 'replica')} now"
@@ -222,7 +222,7 @@ def shared(event: BandwidthShared, run: Run, storage: StorageDescribed, unit: st
     each, members = storage.worker_bandwidth, count_in(run.processors)
     cap = storage.bandwidth if each is None else min(storage.bandwidth, each * members)
     per = f"bytes a {unit}"
-    text = f"{amount_of(event.left, 6)} bytes at {amount_of(event.bandwidth, 4)} {per}"
+    text = f"{amount_of(event.left, 6)} bytes left, at {amount_of(event.bandwidth, 4)} {per}"
     if event.bandwidth < cap * (1 - SAME):
         return f"{text}, {event.bandwidth / cap:.1%} of what it gets alone: others use the storage"
     whose = "the storage" if cap == storage.bandwidth else counted(members, "member")

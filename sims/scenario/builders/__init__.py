@@ -71,7 +71,8 @@ class Populated:
     jobs: int
     """Number of jobs that will be submitted."""
     workload: Workload | None
-    """The jobs of the simulation; None: they are a stream, and each is made when it arrives."""
+    """The jobs of the simulation; None: each is made when it arrives, and nothing happens to their
+    runs (redundant copies on workers that change their speed only)."""
 
 
 def populate(scenario: Scenario, system: System, folder: Path, simulated: bool = True) -> Populated:
@@ -109,14 +110,14 @@ def _populated(scenario: Scenario, system: System, folder: Path, simulated: bool
         from sims.scenario.builders import copies
 
         limit_resolution(scenario, system, None)
-        decider, count, coming = copies.prepared(scenario, system)
+        decider, count, coming, known = copies.prepared(scenario, system)
         _describe_platform(scenario, system)
         spares = platform.pool.spares
         pool = Pool(platform.able, numbered=True, changing=True, spares=spares)
         scheduler = _spawn_platform(scenario, system, pool, decider, count)
         storage = spawn_storage(scenario, system)
         system.spawn(Source(SOURCE, coming(scheduler, storage)))
-        return Populated(count, None)
+        return Populated(count, known)
     jobs = workload(scenario, system)
     _warn_of_copies(jobs, platform.size)
     limit_resolution(scenario, system, jobs)

@@ -45,9 +45,13 @@ Coming = Callable[[Scheduler, Storage | None], Iterator[tuple[float, Job]]]
 """Function that yields the jobs in order of submission, once the scheduler exists."""
 
 
-def prepared(scenario: Scenario, system: System) -> tuple[Decider, int, Coming]:
-    """Return (the decider of redundant copies, the number of jobs to come, the function that yields
-    the jobs as they arrive).
+Prepared = tuple[Decider, int, Coming, Workload | None]
+"""The decider of redundant copies, the number of jobs to come, the function that yields the jobs as
+they arrive, and all jobs; None for these: each is made when it arrives."""
+
+
+def prepared(scenario: Scenario, system: System) -> Prepared:
+    """Return the decider of redundant copies, and the jobs to come.
 
     Raises InputError for a scenario that cannot be simulated.
     """
@@ -108,7 +112,7 @@ def _rule(scenario: Scenario) -> PlacementRule:
 # --- arrays ---------------------------------------------------------------------------------------
 
 
-def _columns(scenario: Scenario, system: System) -> tuple[Decider, int, Coming]:
+def _columns(scenario: Scenario, system: System) -> Prepared:
     size, pool = scenario.full_platform.able, scenario.full_platform.pool
     decides, cloning = _policy(scenario)
     decider = VectorisedCopies(
@@ -124,7 +128,7 @@ def _columns(scenario: Scenario, system: System) -> tuple[Decider, int, Coming]:
         for it in jobs:
             yield it.submitted, VectorisedJob(it.name, it, scheduler, copies=size, cloning=cloning)
 
-    return decider, count, coming
+    return decider, count, coming, None
 
 
 def _listed(scenario: Scenario, system: System) -> tuple[Iterator[BatchJob], int]:
@@ -161,7 +165,7 @@ def _gain(scenario: Scenario, system: System, cloning: bool) -> Gain | None:
 # --- runs -----------------------------------------------------------------------------------------
 
 
-def _runs(scenario: Scenario, system: System) -> tuple[Decider, int, Coming]:
+def _runs(scenario: Scenario, system: System) -> Prepared:
     decides, cloning = _policy(scenario)
     jobs = workload(scenario, system)
     _refuse_mean(scenario)
@@ -182,7 +186,7 @@ def _runs(scenario: Scenario, system: System) -> tuple[Decider, int, Coming]:
         for it in sorted(jobs.submissions, key=lambda it: it.job.submitted):
             yield it.job.submitted, maker.of_runs(it, PreemptibleJob, rules[it.job.index])
 
-    return decider, len(rules), coming
+    return decider, len(rules), coming, jobs
 
 
 def _moves_freely(rules: Rules) -> bool:

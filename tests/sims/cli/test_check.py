@@ -161,6 +161,8 @@ def test_each_setting_without_effect_is_named_with_the_reason(
 
 def test_a_scenario_whose_settings_all_have_an_effect_gets_no_such_line(shell: Shell) -> None:
     assert "No effect" not in shell("check", shell.write(UNLINKED)).out
+    preempting = shell("check", shell.write(UNLINKED), "--set", "policy.preemption=true")
+    assert (preempting.code, "No effect" in preempting.out) == (0, False)
     linked = FAILING.replace("cost = 1\nrecovery = 300\n", "")
     linked = linked.replace("master.channels = 1", "master = { channels = 1, image = 3, data = 1 }")
     said = shell("check", shell.write(linked)).out

@@ -283,3 +283,33 @@ def test_faults_that_spread_are_expected_and_counted_also_where_they_are_repaire
     # A fault of a node strikes 2 (1 + B) workers, with B binomial of 3 or 1 and a half: the mean
     # of the square is 28 or 10, 24.4 on average, which is the variance for each of 10 faults.
     assert abs(sum(it["came"] for it in each) - 12 * 46) < 4 * (12 * 10 * 24.4) ** 0.5
+
+
+HUNG = """\
+name = "hung"
+platform = { workers = 2 }
+job = { kind = "rigid", jobs = [{ processors = 2, time = 10 }] }
+[[faults.laws]]
+kind = "list"
+strikes = [[15, 1]]
+downtime = 1
+[[faults.laws]]
+kind = "list"
+effect = "hang"
+strikes = [[4, 1], [14, 0]]
+detection = 3
+"""
+
+
+def test_a_summary_says_how_many_hangs_came_and_how_many_were_detected(shell: Shell) -> None:
+    """The hang at 4 is detected at 7; the fault at 15 ends the next run before that of 14 is."""
+    said = shell("run", shell.write(HUNG), "--log", "hung.jsonl").out
+    assert "  runs        1 completed, 2 lost" in said
+    assert "  hangs       2 came, 1 detected" in said
+    assert "  hangs       2 came, 1 detected" in shell("summary", "hung.jsonl").out
+    assert shell.told("summary", "hung.jsonl")["hangs"] == {"came": 2, "detected": 1}
+
+
+def test_a_summary_without_hangs_has_no_line_for_them(shell: Shell) -> None:
+    said = shell("run", shell.write(HUNG), "--set", "faults=off", "--log", "none").out
+    assert "  runs        1 completed\n  events" in said

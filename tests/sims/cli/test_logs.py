@@ -173,3 +173,20 @@ def test_a_summary_says_where_its_waits_are_those_of_completed_jobs_only(shell: 
     assert "wait        of completed jobs, mean 0 s, median" in shell("summary", "cut.jsonl").out
     shell("run", path, "--log", "whole.jsonl")
     assert "wait        mean 150 s, median" in shell("summary", "whole.jsonl").out
+
+
+RECLAIMED = """\
+name = "reclaimed"
+workers = [{ availability = "uurrrruuuuuu" }, {}]
+job = { kind = "rigid", jobs = [{ processors = 2, time = 6 }] }
+"""
+
+
+def test_utilisation_leaves_out_what_jobs_held_while_it_was_not_up_and_says_so(
+    shell: Shell,
+) -> None:
+    """Both workers are held for 10, of which one is RECLAIMED for 4 and the other waits."""
+    shell("run", shell.write(RECLAIMED), "--log", "run.jsonl")
+    said = shell("summary", "run.jsonl").out
+    assert "  utilisation 80.0% held and UP, of which 0.0% wasted" in said
+    assert "machine-hours, 20.0% waiting, 20.0% reclaimed" in said

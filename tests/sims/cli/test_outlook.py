@@ -150,3 +150,40 @@ def test_of_jobs_whose_size_the_policy_decides_the_checkpoints_are_the_fewest(sh
     assert "12 expected if nothing fails and each job gets as many workers as it can use, " in told
     log = LogFile(Path(shell.told("run", file, *never)["log"]))
     assert sum(isinstance(it.event, CheckpointTaken) for it in log) >= 12
+
+
+STREAM = """\
+name = "stream"
+platform = { workers = 4 }
+policy = { name = "SRPT+R", placement = "lowest" }
+[[faults.laws]]
+mtbf = 100
+downtime = 5
+[[faults.laws]]
+mtbf = 50
+effect = "hang"
+detection = 2
+[job]
+kind = "rigid"
+[job.stream]
+arrivals = { kind = "list", times = [0, 0, 0, 40] }
+sizes = { kind = "deterministic", mean = 60 }
+"""
+
+
+def test_faults_and_hangs_are_expected_also_where_jobs_have_redundant_copies(shell: Shell) -> None:
+    """The last of four jobs of 60 s ends at 100 at the earliest: 4 x 100 / 100 faults."""
+    file = shell.write(STREAM)
+    told = shell("check", file).out.splitlines()[1:5]
+    assert told == [
+        "  jobs        4",
+        "  faults      4 expected within 100 s of 4 workers",
+        "  hangs       8 expected within 100 s of 4 workers",
+        "",
+    ]
+
+
+def test_how_many_faults_of_computing_time_strike_copies_is_unknown(shell: Shell) -> None:
+    """Redundant copies compute more than their jobs' work, and how much more the run shows."""
+    told = shell("check", shell.write(STREAM), "--set", 'faults={mtbf=100,clock="computing"}').out
+    assert "  faults      unknown: how long workers compute depends on the copies\n" in told

@@ -108,3 +108,35 @@ def test_a_run_is_believed_to_start_up_before_it_computes(shell: Shell) -> None:
     told = shell.told("queue", "run.jsonl", "--at", "10")
     assert [it["believed"] for it in told["running"]] == [160]
     assert [it["promised"] for it in told["waiting"]] == [160]
+
+
+ASIDE = """\
+name = "aside"
+platform = { workers = 10, spares = 1 }
+policy.name = "FCFS"
+faults = { kind = "list", strikes = [[5, 7]], downtime = 9 }
+[job]
+kind = "rigid"
+jobs = [
+  { processors = 3, time = 40, standbys = 2 },
+  { processors = 4, time = 40, replicas = 2, regroup = 1 },
+]
+"""
+
+
+def test_workers_that_a_run_holds_without_computing_on_them_have_lines(shell: Shell) -> None:
+    """J1 has workers 0 to 2, and 3 and 4 as standbys; of J2's two replicas that of the faulty 7
+    has dropped out at 5. The spare is 9: together they are all 10."""
+    shell("run", shell.write(ASIDE), "--log", "run.jsonl")
+    shown = shell("queue", "run.jsonl", "--at", "10").out.splitlines()
+    assert shown[2:9] == [
+        "  waiting  0 jobs for 0 processors",
+        "  running  2 runs on 5 processors",
+        "  free     0 of 10 processors",
+        "  spare    1: 9",
+        "  standby  2: 3-4",
+        "  dropped  2: 7-8",
+        "  down     1: 7",
+    ]
+    told = shell.told("queue", "run.jsonl", "--at", "10")
+    assert (told["standby"], told["dropped"]) == ([3, 4], [7, 8])

@@ -157,6 +157,16 @@ def test_a_preempted_run_names_for_whom_it_made_way_and_why(shell: Shell) -> Non
     assert passed["rule"] == "by the order PRIORITY"
 
 
+def test_a_job_that_starts_beside_the_one_that_preempts_is_named_apart(shell: Shell) -> None:
+    """Of sim's four workers urgent gets two, and small one of those that are left."""
+    small = '  { name = "small", processors = 1, time = 9, release = 30, priority = 1 },'
+    text = URGENT.replace("priority = 5 },", f"priority = 5 }},\n{small}")
+    assert shell("run", shell.write(text), "--log", "run.jsonl").code == 0
+    out = shell("trace", "run.jsonl", "sim").out
+    assert "ended: cancelled, preempted by urgent, which starts on 2" in out
+    assert "4 of 4 processors are free, as it made way for urgent (2); small (1) starts" in out
+
+
 def test_a_copy_that_is_withdrawn_names_the_copy_that_completed(shell: Shell) -> None:
     """Run 0 stands still from 4 to 6, as its worker is RECLAIMED: run 1 completes before it."""
     text = """\

@@ -342,15 +342,28 @@ at 4, and completes at 29.2."""
 
 def test_a_trace_says_why_a_save_is_slow() -> None:
     text = run(BURST).trace("b").text
-    slow = "takes a checkpoint: 20 bytes at 3.333 bytes a s, 41.7% of what it gets alone"
+    slow = "takes a checkpoint: 20 bytes left, at 3.333 bytes a s, 41.7% of what it gets alone"
     assert f"16 s to 17.2 s (1.2 s)   {slow}: others use the storage" in text
-    assert "(3.2 s) takes a checkpoint: 16 bytes at 5 bytes a s, 62.5% of" in text
+    assert "(3.2 s) takes a checkpoint: 16 bytes left, at 5 bytes a s, 62.5% of" in text
     assert "checkpoint                      10.4 s   46.4%" in text
 
 
 def test_a_trace_says_what_bounds_a_load_that_has_the_storage_for_itself() -> None:
     text = run(BURST).trace("a").text
-    assert "recovers: 20 bytes at 4 bytes a s, the most that 1 member can take" in text
+    assert "recovers: 20 bytes left, at 4 bytes a s, the most that 1 member can take" in text
+
+
+def test_a_trace_says_how_many_bytes_a_replica_has_left_to_load() -> None:
+    """Two of four members load 15 bytes at 5 from 5 on; 5 are left at 7, when a save begins."""
+    jobs = [
+        {"processors": 4, "time": 20, "replicas": 2, "regroup": 1},
+        {"processors": 2, "time": 6},
+    ]
+    faults = {"kind": "list", "strikes": [[4, 3]], "downtime": 1}
+    kept = {"kind": "images", "period": 5, "bytes": 30}
+    text = run(scenario(jobs, {"bandwidth": 10}, kept, faults=faults)).trace("J1").text
+    assert "workers 2-3 load the state: 15 bytes left, at 5 " in text
+    assert "workers 2-3 load the state: 5 bytes left, at 3.333 " in text
 
 
 def test_a_summary_says_how_much_of_the_storages_bandwidth_is_used() -> None:
