@@ -179,17 +179,22 @@ class Tuned(Answer):
 
     # --- as a table ---------------------------------------------------------------------------
 
+    @property
+    def _sorted(self) -> list[Trial]:
+        """All points that were tried, sorted by state, BEST first, and then by mean, the better
+        first."""
+        sign, order = self.search.sign, list(State)
+        return sorted(
+            self.search.trials.values(), key=lambda it: (order.index(it.state), sign * it.mean)
+        )
+
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row for each point that was tried: its settings, mean, number of runs and state.
-        They are sorted by state, BEST first, and then by mean, the better first."""
-        search, order = self.search, list(State)
+        """Return a row for each point that was tried, the best first: its settings, mean, number of
+        runs and state. Times are in seconds."""
         return [
-            dict(settings_at(search.dimensions, it.point))
+            dict(settings_at(self.search.dimensions, it.point))
             | {self.measure.value: it.mean, "runs": len(it.values), "state": it.state.value}
-            for it in sorted(
-                search.trials.values(),
-                key=lambda it: (order.index(it.state), search.sign * it.mean),
-            )
+            for it in self._sorted
         ]
 
     def plot(self, path: str | Path) -> Path:
@@ -200,17 +205,19 @@ class Tuned(Answer):
         return draw_tuning(self.search, Path(path), self.sentence, self._measured)
 
     def grid(self) -> Any:
-        """Return the table for people, which has the best SHOWN points of `rows`."""
-        keys = [it.key for it in self.search.dimensions]
+        """Return the table for people, which has the best SHOWN points of `rows`, with the units of
+        the sentence."""
+        dimensions = self.search.dimensions
         title = f"{Path(self.file).stem}: {self._measured}"
         rows = [
             (
-                *(as_toml(row[key]) for key in keys),
-                *(row["state"], f"{row[self.measure.value]:,.6g}", f"{row['runs']:,}"),
+                *(one.text(value) for one, value in zip(dimensions, it.point, strict=True)),
+                *(it.state.value, f"{it.mean:,.6g}", f"{len(it.values):,}"),
             )
-            for row in self.rows()[:SHOWN]
+            for it in self._sorted[:SHOWN]
         ]
-        return grid([*keys, "verdict"], [f"mean {self.measure.value}", "runs"], rows, title)
+        left = [*(it.key for it in dimensions), "verdict"]
+        return grid(left, [f"mean {self.measure.value}", "runs"], rows, title)
 
     def as_json(self) -> dict[str, Any]:
         """Return the answer as data: the best settings with their mean on fresh seeds, the regions

@@ -13,13 +13,10 @@ from sims.intervals import LEVEL
 from sims.plots.comparisons import draw_panels, draw_spreads
 from sims.plots.maps import Dot, draw_maps
 from sims.scenario.keys import axis_words
-from sims.telling import DAY, HOUR
 
 APART = 0.1
 """Least distance between two labels of an axis, as a part of the axis."""
 GOOD = State.BEST, State.AS_GOOD
-UNITS = (DAY, "d"), (HOUR, "h"), (60.0, "min"), (1.0, "s")
-"""Sizes of units of time in seconds, the largest first."""
 
 
 def draw_tuning(search: Search, path: Path, title: str, what: str) -> Path:
@@ -94,11 +91,8 @@ def _ticks(it: Dimension, size: float, values: set[float]) -> dict[float, str]:
 
 def _scale(it: Dimension) -> tuple[float, str]:
     """Return the size of an axis' unit, in seconds (1 for a key without times), and the axis' name
-    with the unit if it has one.
-
-    Of a key of times it is the largest unit that the range's high end holds twice.
-    """
+    with the unit if it has one."""
     if not it.timed:
         return 1.0, axis_words(it.key, "")
-    size, unit = next(((size, unit) for size, unit in UNITS if it.high >= 2 * size), UNITS[-1])
+    size, unit = it.unit
     return size, f"{axis_words(it.key, '')}, {unit}"

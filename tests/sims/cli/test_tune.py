@@ -101,6 +101,42 @@ def test_the_answer_ends_with_a_sentence_what_is_assumed_and_a_command_that_runs
     assert shell("run", "study.toml", "--set", setting, "--log", "one.jsonl").code == 0
 
 
+def test_the_sentence_and_the_table_give_all_values_of_a_key_in_one_unit(
+    shell: Shell, kept: Path
+) -> None:
+    """Among the periods that may be as good are some below and some above a minute."""
+    found = shell.told(*ASKED, "--store", kept)
+    low, high = found["may_be_as_good"]["protection.period"]
+    assert low < 60 < high
+    assert f": {low:g} s to {high:g} s)" in found["sentence"]
+    rows = re.findall(r"^  ([\d.,]+ \w+) .* \d+ +$", shell(*ASKED, "--store", kept).out, re.M)
+    assert f"{high:g} s" in rows
+    assert all(it.endswith(" s") for it in rows)
+
+
+@pytest.mark.parametrize(
+    ("values", "time", "text"),
+    [
+        ("10s..5min", 63.1, "63.1 s"),
+        ("5min..4h", 300, "5 min"),
+        ("5min..4h", 14_400, "240 min"),
+        ("1h..60d", 1_540_000, "427.8 h"),
+        ("10d..60d", 1_540_000, "17.82 d"),
+    ],
+)
+def test_the_unit_of_a_range_is_one_that_its_middle_holds_twice(
+    values: str, time: float, text: str
+) -> None:
+    assert dimension("a", values).text(time) == text
+
+
+def test_long_times_of_a_range_are_texts_that_a_scenario_accepts(shell: Shell) -> None:
+    """1.54e+06 s was refused, and the whole search with it."""
+    few = ("--runs", "4", "--each", "4", "--seed", "1", "--minimise", "makespan")
+    found = shell.told("tune", "study.toml", "--over", "faults.mtbf=10d..40d", *few)
+    assert "3456000 s" in {it["faults.mtbf"] for it in found["tried"]}
+
+
 def test_an_interrupted_search_goes_on_from_its_store_to_the_same_answer(
     shell: Shell, kept: Path
 ) -> None:
