@@ -166,14 +166,14 @@ class Tuned(Answer):
         """Sentences below the table: the answer, what the scenario assumes, how many points are not
         told apart from the best, how much was run, and the command that runs the best point
         alone."""
-        states = [it.state for it in self.search.trials.values()]
-        unknown = states.count(State.OPEN)
+        trials = self.search.trials.values()
+        unknown = [len(it.values) for it in trials if it.state is State.OPEN]
         said = [self.sentence, f"Assumed: {assumptions(self.scenario)}."]
         if unknown:
-            most = counted(self.search.each, "run")
-            open_ = counted(unknown, "point")
-            said.append(f"{open_} could be told neither as good nor worse with at most {most}.")
-        tried = f"{counted(len(states), 'point')}, {counted(self.runs, 'run')}"
+            few, many, points = min(unknown), max(unknown), counted(len(unknown), "point")
+            runs = f"{few:,} to " * (few < many) + counted(many, "run")
+            said.append(f"{points} could be told neither as good nor worse with {runs} each.")
+        tried = f"{counted(len(trials), 'point')}, {counted(self.runs, 'run')}"
         said.append(f"Tried: {tried}; the seeds of the answer are not those of the search.")
         return [*said, f"Run it alone: {self.command}"]
 

@@ -137,6 +137,18 @@ def test_long_times_of_a_range_are_texts_that_a_scenario_accepts(shell: Shell) -
     assert "3456000 s" in {it["faults.mtbf"] for it in found["tried"]}
 
 
+def test_the_note_on_points_that_are_not_told_apart_says_how_many_runs_these_had(
+    shell: Shell,
+) -> None:
+    """Points that differ from the best in both keys get a quarter of the runs of others."""
+    over = (*ASKED, "--over", "protection.cost=1.0..3.0", "--each", "32")
+    rows = shell.told(*over, "--store", "kept")["tried"]
+    had = [it["runs"] for it in rows if it["state"] == "not told apart"]
+    assert min(had) < max(had) == 32
+    note = f"{len(had)} points could be told neither as good nor worse with {min(had)} to 32 runs"
+    assert f"{note} each." in shell(*over, "--store", "kept").out
+
+
 def test_an_interrupted_search_goes_on_from_its_store_to_the_same_answer(
     shell: Shell, kept: Path
 ) -> None:
