@@ -84,6 +84,16 @@ class Dimension:
         scale = log if self.logs else float
         return (scale(value) - scale(self.low)) / (scale(self.high) - scale(self.low))
 
+    def beyond(self, value: Any) -> str:
+        """Return a clause that says at which end of the range a value lies, and on which side
+        better values may be; empty for other values, for words, and where nothing can be lower: at
+        0, and at 1 of whole numbers."""
+        if self.ranges and value == self.at(1):
+            return "at the upper end of its range: more may be better"
+        if self.ranges and value == self.at(0) and value > self.whole:
+            return "at the lower end of its range: less may be better"
+        return ""
+
     def coarse(self, levels: int) -> tuple[Any, ...]:
         """Return the values of the coarse grid with which a search begins: all words, or at most
         `levels` (2 or more) numbers from end to end of a range."""

@@ -145,13 +145,15 @@ class Tuned(Answer):
         ]
 
     def _clause(self, it: Dimension, best: Any, good: Sequence[Any], open_: Sequence[Any]) -> str:
-        """Return a clause on one key: its `best` value, the values `good` that are as good, and the
-        values `open_` that are or may be as good, each given as `Search.region` returns them."""
+        """Return a clause on one key: its `best` value, the values `good` that are as good, the
+        values `open_` that are or may be as good, each given as `Search.region` returns them, and
+        whether better ones may lie beyond the range."""
         sure, perhaps = it.others(good, best), it.others(open_, best)
         within = f"as good within {amount_of(100 * self.search.tolerance)} %"
         clauses = [f"{within}: {sure}"] if sure else []
         if perhaps != sure:
             clauses.append(f"may be: {perhaps}" if sure else f"may be as good: {perhaps}")
+        clauses += filter(None, [it.beyond(best)])
         return f"{it.key} = {it.text(best)}" + (f" ({'; '.join(clauses)})" if clauses else "")
 
     def _unit(self, measure: Measure, before: str = " ") -> str:

@@ -149,6 +149,37 @@ def test_the_note_on_points_that_are_not_told_apart_says_how_many_runs_these_had
     assert f"{note} each." in shell(*over, "--store", "kept").out
 
 
+def test_the_sentence_says_that_the_best_is_at_an_end_of_its_range(shell: Shell) -> None:
+    """Young's period is 31.6 s; both ranges leave it out."""
+    few = ("--minimise", "makespan", "--runs", "4", "--each", "16", "--seed", "1")
+    above = shell("tune", "study.toml", "--over", "protection.period=2min..10min", *few).out
+    assert "; at the lower end of its range: less may be better); makespan " in above
+    below = shell("tune", "study.toml", "--over", "protection.period=1s..9s", *few).out
+    assert "at the upper end of its range: more may be better); makespan " in below
+
+
+@pytest.mark.parametrize(
+    ("values", "value", "text"),
+    [
+        ("10s..5min", 10, "at the lower end of its range: less may be better"),
+        ("10s..5min", 27, ""),
+        ("0s..12345s", 12_300, "at the upper end of its range: more may be better"),
+        ("0..8", 8, "at the upper end of its range: more may be better"),
+        ("2..8", 2, "at the lower end of its range: less may be better"),
+        ("1..8", 1, ""),
+        ("0..8", 0, ""),
+        ("0s..8s", 0, ""),
+        ("0.0..1.0", 0, ""),
+        (["a", "b"], "b", ""),
+        ([1, 2], 2, ""),
+    ],
+)
+def test_nothing_better_is_looked_for_below_0_nor_beyond_words(
+    values: object, value: object, text: str
+) -> None:
+    assert dimension("a", values).beyond(value) == text
+
+
 def test_an_interrupted_search_goes_on_from_its_store_to_the_same_answer(
     shell: Shell, kept: Path
 ) -> None:
