@@ -51,7 +51,7 @@ def draw(results: Results, path: Path) -> Path:
         panels,
         path,
         picture.title or campaign.name,
-        names.get(picture.x) or axis_words(picture.x, "" if ticks else units(results.unit)),
+        names.get(picture.x) or axis_words(picture.x, "" if ticks else results.unit),
         names.get(gauge.name, gauge.words) + beside.format(baseline) + unit,
         columns=min(picture.columns, len(panels)),
         log_x=picture.log_x,

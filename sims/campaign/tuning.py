@@ -204,7 +204,8 @@ class Tuned(Answer):
 
         Raises InputError where matplotlib is missing.
         """
-        return draw_tuning(self.search, Path(path), self.sentence, self._measured)
+        unit = self.scenario.times.value
+        return draw_tuning(self.search, Path(path), self.sentence, self._measured, unit)
 
     def grid(self) -> Any:
         """Return the table for people, which has the best SHOWN points of `rows`, with the units of

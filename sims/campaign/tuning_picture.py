@@ -19,13 +19,13 @@ APART = 0.1
 GOOD = State.BEST, State.AS_GOOD
 
 
-def draw_tuning(search: Search, path: Path, title: str, what: str) -> Path:
+def draw_tuning(search: Search, path: Path, title: str, what: str, unit: str) -> Path:
     """Draw the points of a search to `path`, and return `path`: curves over one range, a map over
     the first two ranges, or the spread of runs for words alone.
 
     There is a curve or a panel for each combination of the other keys' values. `what` names the
-    measure with its unit. Raises InputError where no point has a value, and where matplotlib is
-    missing.
+    measure with its unit, and `unit` is the scenario's. Raises InputError where no point has a
+    value, and where matplotlib is missing.
     """
     dimensions = search.dimensions
     known = [it for it in search.trials.values() if not isnan(it.mean)]
@@ -43,7 +43,7 @@ def draw_tuning(search: Search, path: Path, title: str, what: str) -> Path:
             words: (it.sample, estimate(it.values, 0, LEVEL)) for words, [it] in alike.items()
         }
         return draw_spreads({"": spreads}, path, title, f"{what}, of each run")
-    sizes, names = zip(*map(_scale, ranged), strict=True)
+    sizes, names = zip(*(_scale(it, unit) for it in ranged), strict=True)
     if len(ranged) == 1:
         (place, size), along = (axes[0], sizes[0]), ranged[0]
         curves = {
@@ -89,10 +89,8 @@ def _ticks(it: Dimension, size: float, values: set[float]) -> dict[float, str]:
     return labels
 
 
-def _scale(it: Dimension) -> tuple[float, str]:
-    """Return the size of an axis' unit, in seconds (1 for a key without times), and the axis' name
-    with the unit if it has one."""
-    if not it.timed:
-        return 1.0, axis_words(it.key, "")
-    size, unit = it.unit
-    return size, f"{axis_words(it.key, '')}, {unit}"
+def _scale(it: Dimension, unit: str) -> tuple[float, str]:
+    """Return the size of an axis' unit in seconds, and the axis' name with the unit if it is of
+    times; 1 and the scenario's `unit` where the range's ends name no unit."""
+    size, unit = it.unit if it.timed else (1.0, unit)
+    return size, axis_words(it.key, unit)

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import holdfast
 import pytest
+from matplotlib.figure import Figure
 
 from sims.campaign.dimensions import dimension
 from sims.errors import InputError
+from sims.plots import maps
 from tests.sims.cli.commands import Shell
 
 SCENARIO = """name = "study"
@@ -178,6 +180,22 @@ def test_nothing_better_is_looked_for_below_0_nor_beyond_words(
     values: object, value: object, text: str
 ) -> None:
     assert dimension("a", values).beyond(value) == text
+
+
+def test_a_map_of_a_search_explains_its_signs_in_a_legend_and_has_units_on_its_axes(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figures: list[Figure] = []
+    monkeypatch.setattr(maps, "save", lambda figure, path: figures.append(figure))
+    over = {"protection.period": "10s..5min", "protection.cost": (1.0, 3.0)}
+    found = holdfast.tune("study.toml", over, minimise="makespan", runs=4, each=4, seed=1)
+    found.plot("map.png")
+    [figure] = figures
+    assert figure.get_suptitle().replace("\n", " ") == found.sentence
+    [legend] = figure.legends
+    assert [it.get_text() for it in legend.get_texts()] == ["the best", "as good as the best"]
+    assert figure.axes[0].get_xlabel() == "work between two checkpoints, s"
+    assert figure.axes[0].get_ylabel() == "cost (protection), s"
 
 
 def test_an_interrupted_search_goes_on_from_its_store_to_the_same_answer(
