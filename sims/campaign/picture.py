@@ -41,7 +41,7 @@ def draw(results: Results, path: Path) -> Path:
     cells = results.comparisons(gauge, None if picture.show == "mean" else picture.show)
     panels = panels_of(campaign, picture, cells)
     if not panels:
-        raise InputError(campaign.source, "picture", "no cell has a value", "finished cells")
+        raise InputError(campaign.source, "picture", "no cell has a value", "finished runs")
     names, (beside, level) = picture.labels, SHOWN[picture.show]
     values = campaign.axes[picture.x]
     ticks = {_number(it, campaign.source, picture): it for it in values if isinstance(it, str)}
