@@ -34,10 +34,10 @@ from policies.queue.lists import RList
 from policies.queue.orders import longest_time
 from sims.bench import SIMPY, Body, Case, durations, finished, master_worker, simpy_case
 from sims.campaign import Campaign
-from sims.campaign.cells import seeded
+from sims.campaign.batches import seeded
 from sims.campaign.engine import execute
 from sims.campaign.executors import local
-from sims.campaign.plan import Cells
+from sims.campaign.plan import Cases
 from sims.campaign.results import Store
 from sims.log_writer import LogWriter
 from sims.papers.published.fleet import default
@@ -298,23 +298,23 @@ def campaign(size: float) -> Iterator[Case]:
         replications=max(1, int(5_000 * size)),
         variants={order: {"policy.order": order} for order in ("LPT", "SPT")},
     )
-    yield Case("bare loop", partial(partial, alone, asked), "cells")
+    yield Case("bare loop", partial(partial, alone, asked), "runs")
     for processes, name, beside in (
         (1, "one process", "bare loop"),
         (2, "two processes", "one process"),
     ):
-        yield Case(name, partial(partial, through, asked, processes), "cells", beside=beside)
+        yield Case(name, partial(partial, through, asked, processes), "runs", beside=beside)
 
 
 def alone(asked: Campaign) -> int:
     """Run the simulations of a campaign one after the other in this process, without the campaign's
     engine, and return their number."""
-    cells = Cells.of(asked)
-    for case in cells:
+    cases = Cases.of(asked)
+    for case in cases:
         one = case.scenario(0)
         for k in range(asked.replications):
             run(seeded(one, case.seed(k)), [Summary()])
-    return len(cells) * asked.replications
+    return len(cases) * asked.replications
 
 
 def through(asked: Campaign, processes: int) -> int:

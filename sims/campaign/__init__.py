@@ -11,7 +11,7 @@
     draw(results, Path("mine.png"))             # sims.campaign.picture
 
 `load_campaign` reads a campaign file (`Campaign` documents its keys). `execute` runs the missing
-cells on the cores of this machine or on any `concurrent.futures.Executor` (`executors`). `Results`
+runs on the cores of this machine or on any `concurrent.futures.Executor` (`executors`). `Results`
 gives a frame, comparisons within each cell and a picture. `engine.run_many` runs tasks that are no
 scenarios on the same executors.
 """
@@ -28,7 +28,7 @@ from pydantic import Field
 
 from policies.maths.tolerance import SAME
 from sims.campaign.axes import axes_of, flat
-from sims.campaign.cells import MeasureSpec, gauge
+from sims.campaign.batches import MeasureSpec, gauge
 from sims.campaign.comparing import Effect
 from sims.errors import COMMAND_LINE, InputError
 from sims.intervals import LEVEL
@@ -175,8 +175,8 @@ class CampaignFile(Section):
     """Time, in the scenario's unit, at which every run ends, if not before."""
     measures: Annotated[tuple[str, ...], NOT_EMPTY] = ("makespan",)
     """Measures of a run. `package.module:function` of yours gets a `Report`; one whose argument is
-    annotated `Summary`, `Flowtimes` or with a fold of yours (`cells.MeasureSpec`) gets that, which
-    takes a third of the time."""
+    annotated `Summary`, `Flowtimes` or with a fold of yours (`batches.MeasureSpec`) gets that,
+    which takes a third of the time."""
     higher_is_better: tuple[str, ...] = ()
     """Measures of yours of which more is better."""
     set: dict[str, Any] = Field(default_factory=dict)

@@ -85,7 +85,7 @@ class Range(Section):
     def values(self) -> tuple[float, ...]:
         """Return the values in order, each once, to twelve digits. They are ints if `whole` is set
         or all of them are whole numbers."""
-        # Twelve digits: 0.1 + 2 * 0.1 shall read 0.3, in tables and in the digests of cells.
+        # Twelve digits: 0.1 + 2 * 0.1 shall read 0.3, in tables and in the digests of runs.
         found = [float(f"{value:.12g}") for value in self._spaced()]
         whole = self.whole or all(value == int(value) for value in found)
         return tuple(dict.fromkeys(round(value) if whole else value for value in found))

@@ -22,7 +22,7 @@ import attrs
 from attrs import frozen
 
 from sims.campaign.axes import Settings
-from sims.campaign.cells import CellResult, MeasureSpec, RunStatus
+from sims.campaign.batches import MeasureSpec, RunResult, RunStatus
 from sims.intervals import (
     FEWEST_BLOCKS,
     LEVEL,
@@ -73,7 +73,7 @@ Runs = Mapping[str, Sequence[Compared]]
 """Maps each variant to its runs."""
 
 
-def run_of(result: CellResult, gauge: MeasureSpec, until: float | None, of: str = "") -> Compared:
+def run_of(result: RunResult, gauge: MeasureSpec, until: float | None, of: str = "") -> Compared:
     """Return a run with its value of the measure `gauge`, over all jobs or, if `of` names one, over
     that class of jobs.
 

@@ -13,12 +13,14 @@ from sims.campaign.axes import Settings, as_toml, axis
 from sims.durations import Seconds, seconds
 from sims.errors import COMMAND_LINE, InputError
 from sims.scenario.loader import split_override
-from sims.telling import about, amount_of
+from sims.telling import DAY, HOUR, amount_of
 
 DECADE = 10
 """Ratio of a range's ends from which on its steps have equal ratios."""
 RANGE = re.compile(r"(.*?)\.\.(?!/)(.*)")
 """Pattern of a range; two dots before a slash are a folder."""
+UNITS = (DAY, "d"), (HOUR, "h"), (60.0, "min"), (1.0, "s")
+"""Sizes of units of time in seconds, the largest first."""
 FORMS = "a range LOW..HIGH, such as 5min..4h or 0..8, or a list of words"
 
 Point = tuple[Any, ...]
@@ -56,6 +58,12 @@ class Dimension:
         is above 0, and its high end is at least DECADE times as large."""
         return self.low > 0 and self.high / self.low >= DECADE
 
+    @property
+    def unit(self) -> tuple[float, str]:
+        """Size in seconds and name of the unit in which people read all values of a range of times:
+        the largest one that the middle of the range holds twice, or else seconds."""
+        return next((it for it in UNITS if self.at(0.5) >= 2 * it[0]), UNITS[-1])
+
     def at(self, part: float) -> float:
         """Return the number at the fraction `part` of the range, from 0 (`low`) to 1 (`high`),
         rounded to three digits, or to a whole number if `whole`.
@@ -76,6 +84,16 @@ class Dimension:
         scale = log if self.logs else float
         return (scale(value) - scale(self.low)) / (scale(self.high) - scale(self.low))
 
+    def beyond(self, value: Any) -> str:
+        """Return a clause that says at which end of the range a value lies, and on which side
+        better values may be; empty for other values, for words, and where nothing can be lower: at
+        0, and at 1 of whole numbers."""
+        if self.ranges and value == self.at(1):
+            return "at the upper end of its range: more may be better"
+        if self.ranges and value == self.at(0) and value > self.whole:
+            return "at the lower end of its range: less may be better"
+        return ""
+
     def coarse(self, levels: int) -> tuple[Any, ...]:
         """Return the values of the coarse grid with which a search begins: all words, or at most
         `levels` (2 or more) numbers from end to end of a range."""
@@ -84,11 +102,11 @@ class Dimension:
         return tuple(dict.fromkeys(self.at(k / (levels - 1)) for k in range(levels)))
 
     def text(self, value: Any) -> str:
-        """Return a value as text; a time has its unit."""
+        """Return a value as text for people, a time to four digits in the dimension's `unit`."""
         if not self.timed:
             return as_toml(value)
-        minutes = 60 <= value < 3600
-        return f"{amount_of(value / 60, 4)} min" if minutes else about(value, "s")
+        size, unit = self.unit
+        return f"{amount_of(value / size, 4)} {unit}"
 
     def others(self, region: Sequence[Any], best: Any) -> str:
         """Return `region` as text: the two ends of a range as `a to b`, or a list of words without
@@ -154,6 +172,6 @@ def _range(key: str, *texts: str) -> Dimension:
 
 def settings_at(dimensions: Sequence[Dimension], point: Point) -> Settings:
     """Return a point of a search, a value for each dimension, as settings of the scenario. Times
-    are texts in seconds, such as `300 s`."""
+    are texts in seconds without an exponent, such as `300 s`."""
     pairs = zip(dimensions, point, strict=True)
-    return tuple((it.key, f"{value:g} s" if it.timed else value) for it, value in pairs)
+    return tuple((it.key, f"{value:.12g} s" if it.timed else value) for it, value in pairs)

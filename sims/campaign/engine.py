@@ -15,9 +15,9 @@ from typing import Any, Generic, TypeVar
 from attrs import define, field
 
 from sims.campaign import Campaign
-from sims.campaign.cells import Batch, CellResult, MeasureRefused, RunStatus, simulate_batch
+from sims.campaign.batches import Batch, MeasureRefused, RunResult, RunStatus, simulate_batch
 from sims.campaign.executors import Workers, opened
-from sims.campaign.plan import Case, Cells
+from sims.campaign.plan import Case, Cases
 from sims.campaign.results import Kept, Results
 from sims.errors import InputError, naming
 from sims.scenario import Scenario
@@ -27,19 +27,19 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 AHEAD = 2
-"""Tasks handed over ahead of need, per slot: a campaign of millions of cells is never queued
+"""Tasks handed over ahead of need, per slot: a campaign of millions of runs is never queued
 whole."""
 SHORTEST, LONGEST = 0.5, 10.0
 """Shortest and longest time, in seconds, that a batch should take: short batches cost more
 overhead, and long ones lose more work when a worker dies."""
 MOST = 2000
-"""Largest number of cells in a batch, since each may bring a scenario of its own."""
+"""Largest number of runs in a batch, since each may bring a scenario of its own."""
 SHARE = 4
 """Number of batches per slot into which the remaining work is cut, so that the last batches are
 short."""
 
 Watch = Callable[[int, int], None]
-"""A function that is called with the cells done and the cells asked for so far."""
+"""A function that is called with the runs done and the runs asked for so far."""
 
 
 def unwatched(done: int, total: int) -> None:
@@ -62,7 +62,7 @@ def execute(
     `retry` repeats such runs. With `precision`, replications are added until intervals are narrow
     enough. Raises InputError, before anything runs, for a campaign that cannot be run.
     """
-    plan = Cells.of(campaign)
+    plan = Cases.of(campaign)
     check(campaign, plan)
     kept = Kept() if store is None else store
     results = Results.of(campaign, plan, kept)
@@ -78,12 +78,12 @@ def execute(
     return results
 
 
-def check(campaign: Campaign, plan: Cells) -> None:
+def check(campaign: Campaign, plan: Cases) -> None:
     """Raise InputError for a campaign that cannot be run, before anything of it runs.
 
     Each case (a variant at a point of the axes) that is looked at is run until time 0, which checks
     its whole scenario and the policy's first answer. Of many cases only some are looked at
-    (`Cells.looked_at`); if another one turns out to be no scenario, the campaign ends when its turn
+    (`Cases.looked_at`); if another one turns out to be no scenario, the campaign ends when its turn
     comes.
     """
     with naming(campaign.source):
@@ -107,15 +107,15 @@ class Engine:
     kept: Kept
     watch: Watch
     asked: int = 0
-    """Number of cells asked for so far."""
+    """Number of runs asked for so far."""
     _left: int = 0
-    """Number of cells that are still to be handed over, approximately."""
+    """Number of runs that are still to be handed over, approximately."""
     _spent: float = 0.0
-    """Seconds that all finished cells took together."""
+    """Seconds that all finished runs took together."""
     _ran: int = 0
-    """Number of finished cells."""
+    """Number of finished runs."""
     _each: float = 0.0
-    """Estimated seconds for a cell: the mean over all finished cells, or over the last batch if
+    """Estimated seconds for a run: the mean over all finished runs, or over the last batch if
     that is longer."""
 
     def run(self) -> bool:
@@ -132,14 +132,14 @@ class Engine:
         for batch, future in flight.over(self._batches()):
             died = self.workers.died(future)
             try:
-                self._keep(list(map(_killer, batch.cells)) if died else future.result())
+                self._keep(list(map(_killer, batch.runs)) if died else future.result())
             except MeasureRefused as refused:
                 source = self.results.campaign.source
                 raise InputError(source, "measures", *refused.args) from None
             self.watch(len(found), self.asked)
         return len(found) > before
 
-    def _keep(self, fresh: list[CellResult]) -> None:
+    def _keep(self, fresh: list[RunResult]) -> None:
         """Store the results of a batch and update the estimate of the seconds that a run takes."""
         self.kept.add(fresh)
         self.results.found.update((it.key, it) for it in fresh)
@@ -175,20 +175,20 @@ class Engine:
         share = self._each * max(self._left, 1) / (SHARE * self.workers.slots)
         return min(MOST, max(1, int(min(max(share, SHORTEST), LONGEST) / self._each)))
 
-    def _batch(self, cells: Sequence[tuple[Case, int, str]]) -> Batch:
+    def _batch(self, runs: Sequence[tuple[Case, int, str]]) -> Batch:
         """Return the batch of these runs with everything that a worker process needs for them."""
         campaign, plan = self.results.campaign, self.results.plan
-        listed = tuple((key, case.made(k).scenario, case.seed(k)) for case, k, key in cells)
+        listed = tuple((key, case.made(k).scenario, case.seed(k)) for case, k, key in runs)
         home = Path(campaign.folder).absolute()
         common = campaign.gauges, campaign.by, campaign.until, plan.folder, home
         return Batch(listed, *common, plan.dependencies)
 
 
-def _killer(cell: tuple[str, Scenario, int]) -> CellResult:
+def _killer(task: tuple[str, Scenario, int]) -> RunResult:
     """Return the failed result of a run, given as (key, scenario, seed), whose worker process died
     twice, the second time while the run was alone."""
     error = "its worker died of it twice, the second time while it ran alone"
-    return CellResult(cell[0], cell[2], RunStatus.RAISED, error=error)
+    return RunResult(task[0], task[2], RunStatus.RAISED, error=error)
 
 
 # --- many tasks -------------------------------------------------------------------------------

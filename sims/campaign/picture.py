@@ -41,7 +41,7 @@ def draw(results: Results, path: Path) -> Path:
     cells = results.comparisons(gauge, None if picture.show == "mean" else picture.show)
     panels = panels_of(campaign, picture, cells)
     if not panels:
-        raise InputError(campaign.source, "picture", "no cell has a value", "finished cells")
+        raise InputError(campaign.source, "picture", "no cell has a value", "finished runs")
     names, (beside, level) = picture.labels, SHOWN[picture.show]
     values = campaign.axes[picture.x]
     ticks = {_number(it, campaign.source, picture): it for it in values if isinstance(it, str)}
@@ -51,7 +51,7 @@ def draw(results: Results, path: Path) -> Path:
         panels,
         path,
         picture.title or campaign.name,
-        names.get(picture.x) or axis_words(picture.x, "" if ticks else units(results.unit)),
+        names.get(picture.x) or axis_words(picture.x, "" if ticks else results.unit),
         names.get(gauge.name, gauge.words) + beside.format(baseline) + unit,
         columns=min(picture.columns, len(panels)),
         log_x=picture.log_x,

@@ -1,6 +1,6 @@
-"""Plan the cells of a campaign: every variant at every point of its axes.
+"""Plan the cases of a campaign: every variant at every point of its axes.
 
-Scenarios are made when they are asked for, and few are kept: a campaign may have millions of cells.
+Scenarios are made when they are asked for, and few are kept: a campaign may have millions of cases.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from attrs import define, field, frozen
 
 from sims.campaign import Campaign
 from sims.campaign.axes import Settings, as_toml, is_object, objects, settings_text
-from sims.campaign.cells import seeded
+from sims.campaign.batches import seeded
 from sims.errors import COMMAND_LINE, InputError
 from sims.own_modules import running
 from sims.packing import Dependencies, dependencies_of, digest
@@ -57,7 +57,7 @@ class Made:
 class Case:
     """One variant of a campaign at one point of its axes. Each replication of a case is a run."""
 
-    plan: Cells
+    plan: Cases
     number: int
     """Number of the case in the plan."""
     place: int
@@ -122,7 +122,7 @@ class Case:
 
 
 @define(eq=False)
-class Cells(Sequence[Case]):
+class Cases(Sequence[Case]):
     """All cases of a campaign in order: by point on the axes, and then by variant."""
 
     campaign: Campaign
@@ -139,7 +139,7 @@ class Cells(Sequence[Case]):
         self.made = lru_cache(KEPT)(self._make)
 
     @classmethod
-    def of(cls, campaign: Campaign) -> Cells:
+    def of(cls, campaign: Campaign) -> Cases:
         """Return the plan of a campaign. Raises InputError where one of the cases that `looked_at`
         yields is no scenario."""
         plan = cls(campaign)

@@ -10,7 +10,7 @@ from attrs import frozen
 
 from sims.campaign import Campaign
 from sims.campaign.axes import as_toml, settings_text
-from sims.campaign.cells import MeasureSpec
+from sims.campaign.batches import MeasureSpec
 from sims.campaign.comparing import Comparison, Line, Verdict
 from sims.errors import visible
 from sims.intervals import about, rounded, rounded_ratio

@@ -17,7 +17,7 @@ from attrs import evolve
 from actors.decisions import name_of
 from sims.campaign import Campaign, Precision, load_campaign
 from sims.campaign.axes import Axis, Settings, as_toml, each_once, is_object, settings_text
-from sims.campaign.cells import MeasureSpec, gauge
+from sims.campaign.batches import MeasureSpec, gauge
 from sims.campaign.engine import Watch, execute, unwatched
 from sims.campaign.executors import Workers, given
 from sims.campaign.results import Results, store_in

@@ -1,4 +1,4 @@
-"""Hold the results of a campaign; on disk, a Parquet file for each finished batch of cells.
+"""Hold the results of a campaign; on disk, a Parquet file for each finished batch of runs.
 
 A file exists as a whole or not at all. Its name is a digest of its content, as each row's `key` is
 a digest of everything on which the row depends. Results therefore never become wrong: a campaign
@@ -22,9 +22,9 @@ from attrs import define, field
 
 from sims.campaign import Campaign, Precision
 from sims.campaign.axes import as_toml
-from sims.campaign.cells import CellResult, MeasureSpec, RunStatus
+from sims.campaign.batches import MeasureSpec, RunResult, RunStatus
 from sims.campaign.comparing import Compared, Comparison, Effect, compare, judged, run_of, widths
-from sims.campaign.plan import Case, Cells
+from sims.campaign.plan import Case, Cases
 from sims.errors import InputError
 from sims.exports.tables import guarded, polars_or_error, restore_interrupts
 from sims.intervals import mean_of
@@ -34,19 +34,19 @@ from sims.writing import refusing, replacing
 if TYPE_CHECKING:
     import polars as pl
 
-Cell = tuple[Case, int]
-"""A case and the number of one of its replications."""
+Run = tuple[Case, int]
+"""A run of a campaign: a case and the number of one of its replications."""
 
 
 class Kept:
     """Results of a campaign's runs, kept in memory; a `Store` keeps them on disk, too."""
 
     @cached_property
-    def results(self) -> dict[str, CellResult]:
-        """All results, by the digest of everything on which a result depends (`CellResult.key`)."""
+    def results(self) -> dict[str, RunResult]:
+        """All results, by the digest of everything on which a result depends (`RunResult.key`)."""
         return {}
 
-    def add(self, fresh: Sequence[CellResult]) -> None:
+    def add(self, fresh: Sequence[RunResult]) -> None:
         """Keep the results of a batch."""
         self.results.update((it.key, it) for it in fresh)
 
@@ -60,16 +60,16 @@ class Results:
     """The runs of a campaign and their results."""
 
     campaign: Campaign
-    plan: Cells
-    found: dict[str, CellResult] = field(factory=dict)
-    """Maps the key of each cell that has a result to it."""
+    plan: Cases
+    found: dict[str, RunResult] = field(factory=dict)
+    """Maps the key of each run that has a result to it."""
     _precise: dict[tuple[int, int], bool] = field(init=False, factory=dict)
     """Maps each point, and each number of replications that were looked at, to whether what
     `precision` is of was known well enough."""
 
     @classmethod
     def of(
-        cls, campaign: Campaign, plan: Cells | None = None, store: Kept | None = None
+        cls, campaign: Campaign, plan: Cases | None = None, store: Kept | None = None
     ) -> Results:
         """Return a campaign with those results of `store` that are of its runs; with none where
         `store` is None.
@@ -77,7 +77,7 @@ class Results:
         `plan` has the campaign's cases, by default made here. Raises InputError where a case is no
         scenario.
         """
-        plan = Cells.of(campaign) if plan is None else plan
+        plan = Cases.of(campaign) if plan is None else plan
         known = {} if store is None else store.results
         keys = (case.key(k) for case in plan for k in range(campaign.most)) if known else ()
         return cls(campaign, plan, {key: known[key] for key in keys if key in known})
@@ -92,7 +92,7 @@ class Results:
         """Unit of times in the scenarios."""
         return self.plan[0].scenario(0).times.value
 
-    # --- cells --------------------------------------------------------------------------------
+    # --- runs ---------------------------------------------------------------------------------
 
     def asked(self) -> int:
         """Return the number of runs that are asked for, as far as known by now: with `precision`,
@@ -103,7 +103,7 @@ class Results:
         """Return the number of runs that are asked for and have no result."""
         return self.asked() - sum(1 for _ in self.finished())
 
-    def missing(self) -> Iterator[Cell]:
+    def missing(self) -> Iterator[Run]:
         """Yield the runs that are asked for and have no result when their turn comes, as (case,
         replication).
 
@@ -115,25 +115,25 @@ class Results:
         counts = list(self._counts())
         begin, end = 0, 1
         while begin < max(counts, default=0):
-            for case, k in self._cells(counts, begin, end):
+            for case, k in self._planned(counts, begin, end):
                 # Digests take time; a campaign without results needs none of them here.
                 if not self.found or case.key(k) not in self.found:
                     yield case, k
             begin, end = end, 2 * end
 
-    def finished(self) -> Iterator[tuple[Cell, CellResult]]:
+    def finished(self) -> Iterator[tuple[Run, RunResult]]:
         """Yield each run that is asked for and has a result, as ((case, replication), result), in
         the order of points on the axes, variants and replications."""
-        for case, k in self._cells(self._counts()) if self.found else ():
+        for case, k in self._planned(self._counts()) if self.found else ():
             if (key := case.key(k)) in self.found:
                 yield (case, k), self.found[key]
 
-    def raised(self) -> Iterator[tuple[Cell, CellResult]]:
+    def raised(self) -> Iterator[tuple[Run, RunResult]]:
         """Yield each finished run that an error ended, as ((case, replication), result)."""
         if any(it.end is RunStatus.RAISED for it in self.found.values()):
             yield from (it for it in self.finished() if it[1].end is RunStatus.RAISED)
 
-    def _cells(self, counts: Iterable[int], begin: int = 0, end: float = inf) -> Iterator[Cell]:
+    def _planned(self, counts: Iterable[int], begin: int = 0, end: float = inf) -> Iterator[Run]:
         """Yield the runs, as (case, replication), whose replication is at least `begin` and below
         `end`, and below the number that `counts` has for their point on the axes."""
         for cases, count in zip(self.plan.points(), counts, strict=True):
@@ -223,19 +223,19 @@ class Results:
         campaign, level, found = self.campaign, self.campaign.level, list[Comparison]()
         effect = effect or campaign.effect
         for _, group in groupby(self.finished(), lambda it: it[0][0].place):
-            cells = list(group)
-            for job_class in self._classes(gauge, [result for _, result in cells]):
+            listed = list(group)
+            for job_class in self._classes(gauge, [result for _, result in listed]):
                 runs = {name: list[Compared]() for name in campaign.variants}
-                for (case, _), result in cells:
+                for (case, _), result in listed:
                     runs[case.variant].append(run_of(result, gauge, campaign.until, job_class))
                 at = (
-                    *cells[0][0][0].point,
+                    *listed[0][0][0].point,
                     *([(campaign.by.value, job_class)] if campaign.by else ()),
                 )
                 found.append(compare(at, gauge, runs, campaign.reference, effect, level))
         return found
 
-    def _classes(self, gauge: MeasureSpec, results: list[CellResult]) -> Iterable[str]:
+    def _classes(self, gauge: MeasureSpec, results: list[RunResult]) -> Iterable[str]:
         """Return the names of the classes of jobs that are compared, in order of appearance.
         Without `by` it is the class of all jobs, which has the empty name."""
         if self.campaign.by is None:
@@ -285,7 +285,7 @@ def plain(value: object) -> int | float | str:
 # --- on disk -----------------------------------------------------------------------------------
 
 DESCRIPTION = "campaign.json"
-COLUMNS = tuple(it.name for it in attrs.fields(CellResult) if it.name != "values")
+COLUMNS = tuple(it.name for it in attrs.fields(RunResult) if it.name != "values")
 """Columns of every file, beside one for each measure."""
 
 
@@ -302,7 +302,7 @@ def write_frame(frame: pl.DataFrame, path: Path) -> None:
 
 
 def frame_of(
-    results: Sequence[CellResult], places: Iterable[dict[str, Any]] = repeat({})
+    results: Sequence[RunResult], places: Iterable[dict[str, Any]] = repeat({})
 ) -> pl.DataFrame:
     """Return a frame of polars with a row for each result, whose first columns are those of its
     entry in `places`.
@@ -340,7 +340,7 @@ class Store(Kept):
         """Return the paths of the files of finished batches, sorted."""
         return sorted(self.folder.glob("*.parquet"))
 
-    def add(self, fresh: Sequence[CellResult]) -> None:
+    def add(self, fresh: Sequence[RunResult]) -> None:
         """Write the results of a batch to a new file of the folder, and keep them in memory. Raises
         InputError where it cannot be written."""
         name = digest(" ".join(it.key for it in fresh).encode())
@@ -348,13 +348,13 @@ class Store(Kept):
         super().add(fresh)
 
     @cached_property
-    def results(self) -> dict[str, CellResult]:
-        """All results in the folder by `CellResult.key`, read when first asked for. If a run raised
+    def results(self) -> dict[str, RunResult]:
+        """All results in the folder by `RunResult.key`, read when first asked for. If a run raised
         an error and was repeated, its result without an error is taken.
 
         Raises InputError for a file that holds something else.
         """
-        found: dict[str, CellResult] = {}
+        found: dict[str, RunResult] = {}
         for it in chain.from_iterable(map(_read, self.files())):
             if it.key not in found or found[it.key].end is RunStatus.RAISED:
                 found[it.key] = it
@@ -392,7 +392,7 @@ def store_in(folder: str | Path | None) -> Kept:
     return Store(Path(folder)) if folder else Kept()
 
 
-def _read(path: Path) -> Iterator[CellResult]:
+def _read(path: Path) -> Iterator[RunResult]:
     """Yield the results in a file. Raises InputError where it holds something else."""
     polars = polars_or_error()
     try:
@@ -406,4 +406,4 @@ def _read(path: Path) -> Iterator[CellResult]:
     for row in rows:
         own = {name: row.pop(name) for name in COLUMNS}
         own |= {"seed": int(own["seed"]), "end": RunStatus(own["end"])}
-        yield CellResult(**own | {"blocks": json.loads(own["blocks"])}, values=row)
+        yield RunResult(**own | {"blocks": json.loads(own["blocks"])}, values=row)

@@ -28,9 +28,11 @@ from sims.intervals import Estimate, rounded
 from sims.metrics.measures import Measure
 from sims.plots.maps import Dot, draw_maps
 from sims.plots.tornado import Bar, draw_tornado
+from sims.scenario import Scenario
+from sims.scenario.keys import axis_words, is_time
 from sims.scenario.loader import leaves, read
 from sims.tables.fields import Measured, Timed, annotated
-from sims.telling import amount_of, counted, grid
+from sims.telling import about, amount_of, counted, grid
 
 MOST = 40
 """Largest number of keys that are varied without being named."""
@@ -79,8 +81,8 @@ class Changes(Answer):
     comparison: Comparison
     by: float
     """Part by which numbers were changed."""
-    assumed: str
-    """Assumptions of the scenario, in a sentence."""
+    scenario: Scenario
+    """Scenario as it is."""
 
     @property
     def measure(self) -> str:
@@ -113,7 +115,7 @@ class Changes(Answer):
         intervals hold."""
         tests = sum(line.tested for line in self.comparison.lines)
         level = f"All intervals hold together at 95 % ({counted(tests, 'comparison')}, Bonferroni)."
-        return [self.sentence, f"Assumed: {self.assumed}.", level]
+        return [self.sentence, f"Assumed: {assumptions(self.scenario)}.", level]
 
 
 # --- one number at a time -----------------------------------------------------------------------
@@ -210,7 +212,12 @@ class Sensitivity(Changes):
 
         Raises InputError where matplotlib is missing.
         """
-        bars = [Bar(it.key, it.down.effect, it.up.effect) for it in self.factors]
+        unit = self.scenario.times.value
+        bars = [
+            Bar(f"{it.key} = {value}", it.down.effect, it.up.effect)
+            for it in self.factors
+            for value in [about(it.value, unit) if is_time(it.key) else amount_of(it.value, 4)]
+        ]
         return draw_tornado(bars, Path(path), self.sentence, f"{self.measure}, ratio", self.part)
 
 
@@ -276,10 +283,11 @@ class PairMap(Changes):
         """
         points = self.points.items()
         dots = [Dot(*at, it.effect.mean, it.differs, False) for at, it in points if it.effect]
-        first, second = self.keys
+        unit = self.scenario.times.value
+        first, second = (axis_words(key, unit) for key in self.keys)
         names = first, second, f"{self.measure}, ratio"
-        foot = "ring: an interval shows that it matters"
-        return draw_maps({"": dots}, Path(path), self.sentence, names, foot=foot)
+        ring = "an interval shows that it matters"
+        return draw_maps({"": dots}, Path(path), self.sentence, names, ring=ring)
 
 
 # --- the question ---------------------------------------------------------------------------------
@@ -342,14 +350,14 @@ def sensitivity(
     refuse_raised(found)
     [cell] = found.comparisons()
     lines = {line.variant: line for line in cell.lines}
-    about = str(path), cell, part, assumptions(scenario)
+    facts = str(path), cell, part, scenario
     if pairs:
-        return PairMap(*about, names, {at: lines[name] for at, name in points.items()})
+        return PairMap(*facts, names, {at: lines[name] for at, name in points.items()})
     factors = [
         Factor(key, value, lines[f"{key} -"], lines[f"{key} +"]) for key, value in values.items()
     ]
     factors.sort(key=lambda it: (not it.shown, -it.swing))
-    return Sensitivity(*about, factors)
+    return Sensitivity(*facts, factors)
 
 
 def _checked(scenario: BaseModel, key: str) -> float:

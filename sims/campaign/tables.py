@@ -18,7 +18,7 @@ from attrs import define, evolve
 from sims.campaign import Campaign
 from sims.campaign.answers import Answer, answer, assumptions, ends
 from sims.campaign.axes import settings_text
-from sims.campaign.cells import MeasureSpec, RunStatus
+from sims.campaign.batches import MeasureSpec, RunStatus
 from sims.campaign.comparing import Comparison, Line, Verdict, corrected, judged
 from sims.campaign.picture import draw, draw_runs
 from sims.campaign.printed import Printed, best_of_lines, every_cell
@@ -294,9 +294,9 @@ def _notes(results: Results, cells: Sequence[Comparison], many: int) -> Iterator
         yield f"{most} were not enough for intervals as narrow as asked{where}."
     missing, raised = results.left(), sum(1 for _ in results.raised())
     if missing:
-        yield f"Unfinished: {counted(missing, 'cell')} of {results.asked():,} to go."
+        yield f"Unfinished: {counted(missing, 'run')} of {results.asked():,} to go."
     if raised:
-        yield f"{counted(raised, 'cell')} raised an error, and are in no figure."
+        yield f"{counted(raised, 'run')} raised an error, and are in no figure."
 
 
 def _of_blocks(cells: Sequence[Comparison], measure: str) -> Iterator[str]:

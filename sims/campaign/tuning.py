@@ -145,13 +145,15 @@ class Tuned(Answer):
         ]
 
     def _clause(self, it: Dimension, best: Any, good: Sequence[Any], open_: Sequence[Any]) -> str:
-        """Return a clause on one key: its `best` value, the values `good` that are as good, and the
-        values `open_` that are or may be as good, each given as `Search.region` returns them."""
+        """Return a clause on one key: its `best` value, the values `good` that are as good, the
+        values `open_` that are or may be as good, each given as `Search.region` returns them, and
+        whether better ones may lie beyond the range."""
         sure, perhaps = it.others(good, best), it.others(open_, best)
         within = f"as good within {amount_of(100 * self.search.tolerance)} %"
         clauses = [f"{within}: {sure}"] if sure else []
         if perhaps != sure:
             clauses.append(f"may be: {perhaps}" if sure else f"may be as good: {perhaps}")
+        clauses += filter(None, [it.beyond(best)])
         return f"{it.key} = {it.text(best)}" + (f" ({'; '.join(clauses)})" if clauses else "")
 
     def _unit(self, measure: Measure, before: str = " ") -> str:
@@ -166,30 +168,35 @@ class Tuned(Answer):
         """Sentences below the table: the answer, what the scenario assumes, how many points are not
         told apart from the best, how much was run, and the command that runs the best point
         alone."""
-        states = [it.state for it in self.search.trials.values()]
-        unknown = states.count(State.OPEN)
+        trials = self.search.trials.values()
+        unknown = [len(it.values) for it in trials if it.state is State.OPEN]
         said = [self.sentence, f"Assumed: {assumptions(self.scenario)}."]
         if unknown:
-            most = counted(self.search.each, "run")
-            open_ = counted(unknown, "point")
-            said.append(f"{open_} could be told neither as good nor worse with at most {most}.")
-        tried = f"{counted(len(states), 'point')}, {counted(self.runs, 'run')}"
+            few, many, points = min(unknown), max(unknown), counted(len(unknown), "point")
+            runs = f"{few:,} to " * (few < many) + counted(many, "run")
+            said.append(f"{points} could be told neither as good nor worse with {runs} each.")
+        tried = f"{counted(len(trials), 'point')}, {counted(self.runs, 'run')}"
         said.append(f"Tried: {tried}; the seeds of the answer are not those of the search.")
         return [*said, f"Run it alone: {self.command}"]
 
     # --- as a table ---------------------------------------------------------------------------
 
+    @property
+    def _sorted(self) -> list[Trial]:
+        """All points that were tried, sorted by state, BEST first, and then by mean, the better
+        first."""
+        sign, order = self.search.sign, list(State)
+        return sorted(
+            self.search.trials.values(), key=lambda it: (order.index(it.state), sign * it.mean)
+        )
+
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row for each point that was tried: its settings, mean, number of runs and state.
-        They are sorted by state, BEST first, and then by mean, the better first."""
-        search, order = self.search, list(State)
+        """Return a row for each point that was tried, the best first: its settings, mean, number of
+        runs and state. Times are in seconds."""
         return [
-            dict(settings_at(search.dimensions, it.point))
+            dict(settings_at(self.search.dimensions, it.point))
             | {self.measure.value: it.mean, "runs": len(it.values), "state": it.state.value}
-            for it in sorted(
-                search.trials.values(),
-                key=lambda it: (order.index(it.state), search.sign * it.mean),
-            )
+            for it in self._sorted
         ]
 
     def plot(self, path: str | Path) -> Path:
@@ -197,20 +204,23 @@ class Tuned(Answer):
 
         Raises InputError where matplotlib is missing.
         """
-        return draw_tuning(self.search, Path(path), self.sentence, self._measured)
+        unit = self.scenario.times.value
+        return draw_tuning(self.search, Path(path), self.sentence, self._measured, unit)
 
     def grid(self) -> Any:
-        """Return the table for people, which has the best SHOWN points of `rows`."""
-        keys = [it.key for it in self.search.dimensions]
+        """Return the table for people, which has the best SHOWN points of `rows`, with the units of
+        the sentence."""
+        dimensions = self.search.dimensions
         title = f"{Path(self.file).stem}: {self._measured}"
         rows = [
             (
-                *(as_toml(row[key]) for key in keys),
-                *(row["state"], f"{row[self.measure.value]:,.6g}", f"{row['runs']:,}"),
+                *(one.text(value) for one, value in zip(dimensions, it.point, strict=True)),
+                *(it.state.value, f"{it.mean:,.6g}", f"{len(it.values):,}"),
             )
-            for row in self.rows()[:SHOWN]
+            for it in self._sorted[:SHOWN]
         ]
-        return grid([*keys, "verdict"], [f"mean {self.measure.value}", "runs"], rows, title)
+        left = [*(it.key for it in dimensions), "verdict"]
+        return grid(left, [f"mean {self.measure.value}", "runs"], rows, title)
 
     def as_json(self) -> dict[str, Any]:
         """Return the answer as data: the best settings with their mean on fresh seeds, the regions

@@ -13,22 +13,19 @@ from sims.intervals import LEVEL
 from sims.plots.comparisons import draw_panels, draw_spreads
 from sims.plots.maps import Dot, draw_maps
 from sims.scenario.keys import axis_words
-from sims.telling import DAY, HOUR
 
 APART = 0.1
 """Least distance between two labels of an axis, as a part of the axis."""
 GOOD = State.BEST, State.AS_GOOD
-UNITS = (DAY, "d"), (HOUR, "h"), (60.0, "min"), (1.0, "s")
-"""Sizes of units of time in seconds, the largest first."""
 
 
-def draw_tuning(search: Search, path: Path, title: str, what: str) -> Path:
+def draw_tuning(search: Search, path: Path, title: str, what: str, unit: str) -> Path:
     """Draw the points of a search to `path`, and return `path`: curves over one range, a map over
     the first two ranges, or the spread of runs for words alone.
 
     There is a curve or a panel for each combination of the other keys' values. `what` names the
-    measure with its unit. Raises InputError where no point has a value, and where matplotlib is
-    missing.
+    measure with its unit, and `unit` is the scenario's. Raises InputError where no point has a
+    value, and where matplotlib is missing.
     """
     dimensions = search.dimensions
     known = [it for it in search.trials.values() if not isnan(it.mean)]
@@ -46,7 +43,7 @@ def draw_tuning(search: Search, path: Path, title: str, what: str) -> Path:
             words: (it.sample, estimate(it.values, 0, LEVEL)) for words, [it] in alike.items()
         }
         return draw_spreads({"": spreads}, path, title, f"{what}, of each run")
-    sizes, names = zip(*map(_scale, ranged), strict=True)
+    sizes, names = zip(*(_scale(it, unit) for it in ranged), strict=True)
     if len(ranged) == 1:
         (place, size), along = (axes[0], sizes[0]), ranged[0]
         curves = {
@@ -92,13 +89,8 @@ def _ticks(it: Dimension, size: float, values: set[float]) -> dict[float, str]:
     return labels
 
 
-def _scale(it: Dimension) -> tuple[float, str]:
-    """Return the size of an axis' unit, in seconds (1 for a key without times), and the axis' name
-    with the unit if it has one.
-
-    Of a key of times it is the largest unit that the range's high end holds twice.
-    """
-    if not it.timed:
-        return 1.0, axis_words(it.key, "")
-    size, unit = next(((size, unit) for size, unit in UNITS if it.high >= 2 * size), UNITS[-1])
-    return size, f"{axis_words(it.key, '')}, {unit}"
+def _scale(it: Dimension, unit: str) -> tuple[float, str]:
+    """Return the size of an axis' unit in seconds, and the axis' name with the unit if it is of
+    times; 1 and the scenario's `unit` where the range's ends name no unit."""
+    size, unit = it.unit if it.timed else (1.0, unit)
+    return size, axis_words(it.key, unit)

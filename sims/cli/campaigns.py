@@ -41,7 +41,7 @@ FOLDER = Path("logs/campaigns")
 RECENT = 60
 """Seconds over which `status` measures the rate of finished runs."""
 SHOWN = 5
-"""Largest number of failed cells that are listed one by one."""
+"""Largest number of failed runs that are listed one by one."""
 
 campaign = group(
     """Run a campaign file: many runs of a scenario, a table and a figure.
@@ -87,7 +87,7 @@ Whole = Annotated[
         "each line",
     ),
 ]
-Retry = Annotated[bool, flag("--retry", "run again the cells that raised an error")]
+Retry = Annotated[bool, flag("--retry", "run again what raised an error")]
 
 
 @contextmanager
@@ -191,7 +191,7 @@ def run(
         show(*raised[: 2 * SHOWN])
         if len(raised) > 2 * SHOWN:
             show(f"         and {len(raised) // 2 - SHOWN:,} more: `holdfast campaign status`")
-        show(f"results  {store.folder}: {counted(len(found.found), 'cell')}")
+        show(f"results  {store.folder}: {counted(len(found.found), 'run')}")
         if asked.picture is not None:
             show(f"picture  {draw(found, drawn)}")
         if raised:
@@ -222,7 +222,7 @@ def status(
     with _opened(file, results, size, replications, load) as (asked, store):
         found = Results.of(asked, store=store)
         missing, total = found.left(), found.asked()
-        show(f"{asked.name}: {total - missing:,} of {counted(total, 'cell')} finished")
+        show(f"{asked.name}: {total - missing:,} of {counted(total, 'run')} finished")
         if changed := store.changed(found.description()):
             show(f"  changed   {', '.join(changed)}")
         times = [path.stat().st_mtime for path in store.files()]
@@ -267,7 +267,7 @@ def _finished(
         found = Results.of(asked, store=store)
         if not found.found:
             accepted = f"`holdfast campaign run {asked.source}` first"
-            raise InputError(str(store.folder), "", "no cell of it is finished", accepted)
+            raise InputError(str(store.folder), "", "no run of it is finished", accepted)
         yield found, store.folder
 
 

@@ -181,7 +181,7 @@ def reality(
     Measures what the work costs in a rehearsal, and writes that as a scenario; simulates N runs of
     it (written down before any live run begins), carries N out live with the same faults, and
     prints both, with the error of each figure."""
-    from sims.campaign.cells import seeded
+    from sims.campaign.batches import seeded
     from sims.live.calibration import (
         calibrated,
         costs_of,

@@ -18,7 +18,7 @@ from attrs import frozen
 from actors.events import CheckpointTaken
 from actors.runtime import Record
 from sims.audit.audit import audit
-from sims.campaign.cells import seeded
+from sims.campaign.batches import seeded
 from sims.intervals import LEVEL, Estimate, mean_of
 from sims.ledger import Use
 from sims.ledger.accountant import account

@@ -23,7 +23,7 @@ from policies.maths.tolerance import SAME
 from sims.campaign import Campaign, load_campaign
 from sims.campaign.engine import execute
 from sims.campaign.executors import Workers
-from sims.campaign.plan import Cells
+from sims.campaign.plan import Cases
 from sims.campaign.results import Results
 from sims.errors import COMMAND_LINE, InputError
 from sims.papers.values import Value
@@ -163,12 +163,12 @@ def item(name: str) -> Item:
 # --- whether each still says what it said, at smoke size -----------------------------------------
 
 STORED = HERE / "stored.json"
-MOST_CELLS, ENOUGH_SECONDS = 60, 20.0
-"""Largest number of a table's cells that are run to estimate its cost at a size, and CPU seconds
+MOST_RUNS, ENOUGH_SECONDS = 60, 20.0
+"""Largest number of runs that are made to estimate a table's cost at a size, and CPU seconds
 after which no more are run."""
 STRIDE = 0.6180339887
-"""Distance between two sampled cells, as a share of all cells: the golden section. A whole number
-of cells as a step would meet the same variants again and again."""
+"""Distance between two sampled cases, as a share of all cases: the golden section. A whole number
+of cases as a step would meet the same variants again and again."""
 
 Interval = tuple[float, float]
 
@@ -232,7 +232,7 @@ def store_anew(items: Iterable[Item], workers: Workers, path: Path = STORED) -> 
 
 
 def costs(item: Item) -> dict[str, float]:
-    """Run a sample of an item's cells, and return the estimated CPU seconds of all its runs, by
+    """Run a sample of an item's cases, and return the estimated CPU seconds of all its runs, by
     size; a computation without a campaign is run as a whole.
 
     The estimate for `full` uses the sample of the default size.
@@ -241,20 +241,20 @@ def costs(item: Item) -> dict[str, float]:
         start = process_time()
         item.values(None)
         return dict.fromkeys(SIZES, round(process_time() - start, 3))
-    plans = {size: Cells(item.campaign(size)) for size in SIZES}
+    plans = {size: Cases(item.campaign(size)) for size in SIZES}
     per_run = {size: _each(plans[size]) for size in ("smoke", "default")}
     per_run["full"] = per_run["default"]
     runs = {size: len(plan) * plan.campaign.most for size, plan in plans.items()}
     return {size: round(per_run[size] * runs[size], 3) for size in SIZES}
 
 
-def _each(plan: Cells) -> float:
-    """Run a sample of a plan's cells, and return the mean CPU seconds of a run.
+def _each(plan: Cases) -> float:
+    """Run a sample of a plan's cases, and return the mean CPU seconds of a run.
 
-    The sample ends after MOST_CELLS runs or ENOUGH_SECONDS.
+    The sample ends after MOST_RUNS runs or ENOUGH_SECONDS.
     """
     spent, count = 0.0, 0
-    while count < min(MOST_CELLS, len(plan)) and spent < ENOUGH_SECONDS:
+    while count < min(MOST_RUNS, len(plan)) and spent < ENOUGH_SECONDS:
         case = plan[int(len(plan) * (STRIDE * count % 1))]
         start = process_time()
         simulate(case.scenario(0), [Summary()], case.folder, until=plan.campaign.until)

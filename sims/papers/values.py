@@ -14,7 +14,7 @@ from attrs import evolve, frozen
 from rich.table import Column, Table
 
 from sims.campaign.axes import as_toml
-from sims.campaign.cells import MeasureSpec, RunStatus
+from sims.campaign.batches import MeasureSpec, RunStatus
 from sims.campaign.comparing import Verdict
 from sims.campaign.plan import Case
 from sims.campaign.results import Results

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from attrs import frozen
 
-from sims.plots.figure import PLAIN, panels_in, plainly, save, title_within
+from sims.plots.figure import PLAIN, legend_below, panels_in, plainly, save, title_within
 
-WIDTH, HEIGHT, MORE = 5.2, 4.0, 0.7
-"""Width and height of a panel, and height of the title, in inches."""
+WIDTH, HEIGHT, MORE = 5.2, 4.0, 1.0
+"""Width and height of a panel, and height of the title and the legend, in inches."""
 
 
 @frozen
@@ -21,8 +21,9 @@ class Dot:
     y: float
     value: float
     good: bool
-    """Whether the point has a ring, which says that it is as good as the best."""
+    """Whether the point has a ring."""
     best: bool
+    """Whether the point has a star, and a ring."""
 
 
 def draw_maps(
@@ -31,18 +32,21 @@ def draw_maps(
     title: str,
     names: tuple[str, str, str],
     logs: tuple[bool, bool] = (False, False),
-    foot: str = "star: the best; ring: as good as the best",
+    ring: str = "as good as the best",
 ) -> Path:
     """Draw a panel for each title, with its points as dots coloured by their values, to `path`, and
     return `path`.
 
     `names` are the labels of x, y and the value; `logs` says whether x and y are logarithmic;
-    `foot` explains the signs below `title`. Raises InputError where matplotlib is missing, or the
-    file cannot be written.
+    `ring` says in the legend what a ring means. Raises InputError where matplotlib is missing, or
+    the file cannot be written.
     """
     columns = min(2, len(panels))
     figure, grid = panels_in(columns, len(panels), WIDTH, HEIGHT, MORE)
-    values = [dot.value for dots in panels.values() for dot in dots]
+    from matplotlib.lines import Line2D
+
+    drawn = [dot for dots in panels.values() for dot in dots]
+    values = [dot.value for dot in drawn]
     for axes, (name, dots) in zip(grid, panels.items(), strict=True):
         rings = ["black" if dot.good or dot.best else "none" for dot in dots]
         shown = axes.scatter(
@@ -69,5 +73,13 @@ def draw_maps(
         axes.set_title(plainly(name), fontsize="medium")
         axes.grid(alpha=0.3)
         figure.colorbar(shown, ax=axes, label=plainly(names[2]))
-    figure.suptitle(title_within(plainly(f"{title}\n{foot}"), WIDTH * columns))
+    figure.suptitle(title_within(plainly(title), WIDTH * columns))
+    signs = ("*", 12, "the best", "best"), ("o", 9, plainly(ring), "good")
+    handles = [
+        Line2D([], [], ls="", marker=marker, ms=size, mfc="white", mec="black", label=label)
+        for marker, size, label, sign in signs
+        if any(getattr(dot, sign) for dot in drawn)
+    ]
+    if handles:
+        legend_below(figure, columns=2, handles=handles)
     return save(figure, path)

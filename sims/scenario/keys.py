@@ -24,6 +24,7 @@ from sims.scenario.loader import toml
 from sims.tables import TAG
 from sims.tables.fields import Json, attribute_docs
 from sims.tables.refusals import meant
+from sims.telling import units
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 """Newest draft of JSON Schema that the editors of TOML (Taplo, Even Better TOML, Tombi) all
@@ -258,16 +259,23 @@ def axis_words(key: str, unit: str) -> str:
     """Return the label of a picture's axis for `key`, a scenario's dotted key or the argument of a
     user's function.
 
-    If the key is a time, `unit`, the unit of its values, is appended; an empty one is not.
+    If the key is a time, `unit`, the unit of its values, is appended in the plural; an empty one is
+    not.
     """
     place, _, name = key.rpartition(".")
     words = name.replace("_", " ")
     if place:
         words = f"{words} ({place.replace('.', ' ').replace('_', ' ')})"
-    keys = (it for table in tables() if table.place == place for it in table.keys)
-    timed = any(it.name == name and it.type.split()[0] == "time" for it in keys)
     words = CALLED.get(key, words)
-    return f"{words}, {unit}" if timed and unit else words
+    return f"{words}, {units(unit)}" if unit and is_time(key) else words
+
+
+def is_time(key: str) -> bool:
+    """Return whether a scenario's dotted key is a time, also one in a list such as
+    `job.jobs.0.time`."""
+    *steps, name = (step for step in key.split(".") if not step.isdigit())
+    keys = (it for table in tables() if table.place == ".".join(steps) for it in table.keys)
+    return any(it.name == name and it.type.split()[0] == "time" for it in keys)
 
 
 def _resolved(node: Any, definitions: Json | None = None) -> Any:

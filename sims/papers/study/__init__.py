@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from sims.campaign.cells import RunStatus
+from sims.campaign.batches import RunStatus
 from sims.campaign.results import Results
 from sims.intervals import LEVEL, ratio_of
 from sims.papers.values import Place, Value, drawn, exactly, known, means, runs, without

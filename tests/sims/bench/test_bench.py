@@ -47,8 +47,8 @@ def test_a_row_shows_the_ratio_of_a_case_to_the_one_beside_it(
     monkeypatch.setattr(bench, "spent", lambda it: Spent(2, seconds[it.name], 1e-6))
     assert main(["campaign", "--size", "0.0002", "--rounds", "2"]) == 0
     rows = [re.split(r"\s{2,}", it.strip()) for it in capsys.readouterr().out.splitlines()]
-    assert ["bare loop", "2 cells", "20.00", "1.00", "2.00 (2.00 to 2.00)", "SimPy"] in rows
-    assert ["one process", "2 cells", "50.00", "1.00", "2.50 (2.50 to 2.50)", "bare loop"] in rows
+    assert ["bare loop", "2 runs", "20.00", "1.00", "2.00 (2.00 to 2.00)", "SimPy"] in rows
+    assert ["one process", "2 runs", "50.00", "1.00", "2.50 (2.50 to 2.50)", "bare loop"] in rows
 
 
 # --- what is timed --------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ def test_jobs_of_few_kinds_differ_in_nothing_else_that_a_reservation_knows() -> 
     assert len(list(cases.queues(0.005))) == 4 * 4 * 2
 
 
-def test_a_campaign_has_as_many_cells_as_were_asked_for() -> None:
+def test_a_campaign_has_as_many_runs_as_were_asked_for() -> None:
     assert [units(case) for case in cases.campaign(0.0004)] == [4, 4, 4]
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.random import Generator, default_rng
 
 from sims.campaign import Precision
-from sims.campaign.cells import MeasureSpec, RunStatus
+from sims.campaign.batches import MeasureSpec, RunStatus
 from sims.campaign.comparing import Compared, compare, widths
 from sims.intervals import LEVEL
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sims.campaign.answers import answer, assumptions
-from sims.campaign.cells import MeasureSpec, RunStatus
+from sims.campaign.batches import MeasureSpec, RunStatus
 from sims.campaign.comparing import Compared, Comparison, compare, judged
 from sims.intervals import LEVEL
 from sims.session import load

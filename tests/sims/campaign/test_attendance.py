@@ -19,7 +19,7 @@ from tests.sims.campaign.campaigns import MINE, dask, dask_worker, write
 from tests.sims.cli.commands import PATIENCE, ended, spawn, until
 
 WAITING = "no worker is connected; waiting for at most"
-CELLS = 2 * 3 * 3 * 4
+RUNS = 2 * 3 * 3 * 4
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_a_campaign_whose_workers_have_left_says_so_and_goes_on_with_others(fold
         assert process.stderr is not None
         until(lambda: finished(folder) > 0)
     assert f"{WAITING} 600 s\n" in iter(process.stderr.readline, "")
-    assert finished(folder) < CELLS
+    assert finished(folder) < RUNS
     with dask_worker(folder):
         assert ended(process).code == 0
-    assert finished(folder) == CELLS
+    assert finished(folder) == RUNS

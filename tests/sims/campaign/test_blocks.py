@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sims.blocks import Blocks, by_block
-from sims.campaign.cells import RunStatus
+from sims.campaign.batches import RunStatus
 from sims.campaign.comparing import Compared, over_blocks
 from sims.intervals import LEVEL, mean_of, ratio_of
 from sims.metrics.report import Report

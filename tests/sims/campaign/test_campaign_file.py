@@ -11,7 +11,7 @@ import pytest
 from sims.campaign import Precision, load_campaign
 from sims.campaign.engine import execute
 from sims.campaign.picture import draw
-from sims.campaign.plan import Cells
+from sims.campaign.plan import Cases
 from sims.errors import InputError
 from sims.examples import CAMPAIGNS
 from tests.case_files import listed
@@ -30,7 +30,7 @@ def test_an_axis_is_a_list_or_a_range(tmp_path: Path, values: str, meant: Any) -
 
 def test_every_variant_is_in_every_cell_with_what_the_file_sets(tmp_path: Path) -> None:
     text = CAMPAIGN + "\n[set]\nplatform.workers = 4\njob.verification = 1\n"
-    plan = Cells.of(loaded(tmp_path, text))
+    plan = Cases.of(loaded(tmp_path, text))
     assert plan.places == 6
     assert [case.variant for case in plan] == ["LPT", "SPT", "mine"] * 6
     scenarios: list[Any] = [case.scenario(1) for case in plan]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sims.campaign import Campaign
 from sims.campaign.axes import as_toml, axis, settings_text
-from sims.campaign.cells import Batch, CellResult, RunStatus, gauge, simulate_batch
+from sims.campaign.batches import Batch, RunResult, RunStatus, gauge, simulate_batch
 from sims.campaign.comparing import (
     Compared,
     Comparison,
@@ -22,7 +22,7 @@ from sims.campaign.comparing import (
     run_of,
     widths,
 )
-from sims.campaign.plan import Case, Cells
+from sims.campaign.plan import Case, Cases
 from sims.campaign.question import combined
 from sims.errors import InputError
 from sims.intervals import mean_of, ratio_of
@@ -43,7 +43,7 @@ def cases_of(*words: str, file: Path = VOLATILE, **more: Any) -> list[Case]:
     own = {"job.iterations": 2} if "volatile" in file.name else {}
     name = file.stem
     return list(
-        Cells.of(Campaign(name=name, scenario=str(file), set=own, variants=variants, **more))
+        Cases.of(Campaign(name=name, scenario=str(file), set=own, variants=variants, **more))
     )
 
 
@@ -106,11 +106,11 @@ def test_a_run_is_measured_as_its_log_is_summarised(name: str) -> None:
     report = Report.of(records_of(name))
     scenario = load(SCENARIOS / f"{name}.toml", list(FILES[name]))
 
-    def result(*asked: Measure) -> CellResult:
+    def result(*asked: Measure) -> RunResult:
         gauges = tuple(gauge(it.value) for it in asked)
-        cells = (("key", scenario, scenario.seed),)
+        runs = (("key", scenario, scenario.seed),)
         [found] = simulate_batch(
-            Batch(cells, gauges, None, None, SCENARIOS, SCENARIOS, Dependencies(code()))
+            Batch(runs, gauges, None, None, SCENARIOS, SCENARIOS, Dependencies(code()))
         )
         return found
 
@@ -155,7 +155,7 @@ def test_a_run_with_work_left_has_no_makespan_and_one_cut_where_asked_has_shares
     status: str, time: float, measure: str, counts: bool
 ) -> None:
     ended = RunStatus(status)
-    result = CellResult("k", 3, ended, time, 1, 0, "w", 0.1, None, {measure: 0.5})
+    result = RunResult("k", 3, ended, time, 1, 0, "w", 0.1, None, {measure: 0.5})
     found = run_of(result, gauge(measure), until=50)
     assert found == Compared(3, ended, 0.5 if counts else None, "w")
 

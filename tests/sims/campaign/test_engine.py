@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from sims.campaign.cells import RunStatus
+from sims.campaign.batches import RunStatus
 from sims.campaign.engine import execute
 from sims.campaign.executors import cluster, local
 from sims.campaign.results import Results, Store
@@ -30,7 +30,7 @@ from tests.sims.campaign.campaigns import (
 )
 from tests.sims.cli.commands import PATIENCE, ended, spawn, until
 
-CELLS = 2 * 3 * 3 * 4
+RUNS = 2 * 3 * 3 * 4
 ONE_PLACE = {"platform": {"workers": [16]}, "errors": {"average": [0.3]}}
 
 
@@ -73,7 +73,7 @@ def test_a_pool_one_process_and_a_cluster_give_the_same_table(
         ):
             results = run(file, w, replications=1)
         assert not list(results.raised())
-        assert len(keys(folder / "results")) == len(set(keys(folder / "results"))) == CELLS / 4
+        assert len(keys(folder / "results")) == len(set(keys(folder / "results"))) == RUNS / 4
         tables.append(table(results))
     assert tables[0] == tables[1] == tables[2]
     assert len(tables[0]) == 2 * 3 * 3 * 3
@@ -96,10 +96,10 @@ def test_a_campaign_that_is_killed_goes_on_and_loses_and_repeats_nothing(
     folder = tmp_path / "results"
     before = {path: path.read_bytes() for path in store(file).files()}
     finished = keys(folder)
-    assert 0 < len(finished) < CELLS
+    assert 0 < len(finished) < RUNS
     with cluster(scheduler) if place == "pool" else local() as workers:
         results = run(file, workers)
-    assert len(keys(folder)) == len(set(keys(folder))) == CELLS
+    assert len(keys(folder)) == len(set(keys(folder))) == RUNS
     assert set(finished) < set(keys(folder))
     assert all(path.read_bytes() == content for path, content in before.items())
     assert table(results) == table(execute(campaign(write(tmp_path))))
@@ -148,7 +148,7 @@ def test_a_worker_that_dies_once_costs_no_cell(tmp_path: Path, scheduler: str, p
         results = run(file, workers, replications=1)
     assert (tmp_path / "mark").exists()
     assert not list(results.raised())
-    assert len(results.found) == CELLS / 4
+    assert len(results.found) == RUNS / 4
 
 
 def test_a_cell_that_kills_its_worker_is_recorded_and_others_go_on(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_what_cannot_be_drawn_is_refused(
 
 def test_nothing_is_drawn_of_a_campaign_that_has_not_begun(tmp_path: Path) -> None:
     begun = Results.of(campaign(write(tmp_path)))
-    with pytest.raises(InputError, match="no cell has a value; accepted: finished cells"):
+    with pytest.raises(InputError, match="no cell has a value; accepted: finished runs"):
         draw(begun, tmp_path / "it.png")
 
 

@@ -12,7 +12,7 @@ from sims.campaign import Campaign
 from sims.campaign import plan as planning
 from sims.campaign.engine import execute
 from sims.campaign.executors import given
-from sims.campaign.plan import LOOKED_AT, Cells, Made
+from sims.campaign.plan import LOOKED_AT, Cases, Made
 from sims.campaign.results import Results, Store
 from sims.errors import InputError
 
@@ -70,7 +70,7 @@ def test_of_billions_of_cells_few_scenarios_are_made_before_results_come(tmp_pat
         execute(campaign, given(executor, slots=1), watch=watch)
     assert set(asked) == {300 * 3 * 1000}
     assert 300 <= made(tmp_path) < 10_000
-    assert len(Cells(many(tmp_path))) == 3999 * 300 * 3
+    assert len(Cases(many(tmp_path))) == 3999 * 300 * 3
 
 
 def test_scenarios_that_had_their_turn_are_forgotten(
@@ -79,25 +79,25 @@ def test_scenarios_that_had_their_turn_are_forgotten(
     monkeypatch.setattr(planning, "KEPT", 20)
     gc.collect()
     before = alive()
-    results = Results(many(tmp_path), Cells(many(tmp_path)))
-    cells = results.missing()
-    variants = {(case.number, case.key(k)) for case, k in (next(cells) for _ in range(200))}
+    results = Results(many(tmp_path), Cases(many(tmp_path)))
+    runs = results.missing()
+    variants = {(case.number, case.key(k)) for case, k in (next(runs) for _ in range(200))}
     assert len(variants) == made(tmp_path) == 200
     assert alive() <= before + 20
 
 
 def test_every_variant_and_value_is_looked_at_where_not_all_cases_are(tmp_path: Path) -> None:
-    looked = list(Cells(many(tmp_path)).looked_at())
+    looked = list(Cases(many(tmp_path)).looked_at())
     assert len(looked) == 3999
     assert {case.point[0] for case in looked} == {("a", a) for a in range(1, 4000)}
     assert {case.point[1] for case in looked} == {("b", b) for b in range(300)}
     assert {case.variant for case in looked} == {"LPT", "SPT", "HPA"}
-    few = Cells(Campaign(name="few", scenario="x.toml", axes={"a": tuple(range(LOOKED_AT))}))
+    few = Cases(Campaign(name="few", scenario="x.toml", axes={"a": tuple(range(LOOKED_AT))}))
     assert list(map(str, few.looked_at())) == list(map(str, few))
 
 
 def test_each_case_is_there_once_by_point_and_then_by_variant(tmp_path: Path) -> None:
-    plan = Cells(many(tmp_path, first=3998))
+    plan = Cases(many(tmp_path, first=3998))
     told = [(case.point, case.variant) for case in plan]
     assert len(told) == len(set(told)) == 2 * 300 * 3
     assert told[901] == ((("a", 3999), ("b", 0)), "SPT")

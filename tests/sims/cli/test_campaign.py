@@ -34,7 +34,7 @@ def test_one_command_runs_it_prints_the_table_and_draws_the_picture(own: Shell) 
     assert said.out.count("baseline") == 2 * 3 * 3
     assert Path("kept/small.png").stat().st_size > 10_000
     status = asked(own, "status", *SMALL)
-    assert status.out.startswith("small: 36 of 36 cells finished\n")
+    assert status.out.startswith("small: 36 of 36 runs finished\n")
     said = asked(own, "table", *SMALL, "-o", "table.csv")
     assert said.out == "table.csv: 54 rows\n"
     table = pl.read_csv("table.csv")
@@ -235,18 +235,18 @@ FLAKY = MINE.replace(
 def test_a_campaign_that_is_half_done_says_what_is_left_and_goes_on(own: Shell) -> None:
     write(own.folder, campaign=TINY_ONE)
     ran = asked(own, "run", *ALONE)
-    assert "results  kept: 4 cells" in ran.out
+    assert "results  kept: 4 runs" in ran.out
     assert "picture" not in ran.out  # it asks for none
     write(own.folder, campaign=TINY_ONE.replace("replications = 2", "replications = 3"))
     status = asked(own, "status").out.splitlines()
-    assert status[0] == "tiny: 4 of 6 cells finished"
+    assert status[0] == "tiny: 4 of 6 runs finished"
     assert status[-1].startswith("  rate      ")
     assert status[-1].endswith(" s left")
     table = asked(own, "table").out
-    assert "Unfinished: 2 cells of 6 to go." in table
-    assert "results  kept: 6 cells" in asked(own, "resume", *ALONE).out
+    assert "Unfinished: 2 runs of 6 to go." in table
+    assert "results  kept: 6 runs" in asked(own, "resume", *ALONE).out
     again = asked(own, "status").out
-    assert again.startswith("tiny: 6 of 6 cells finished\n")
+    assert again.startswith("tiny: 6 of 6 runs finished\n")
     assert "rate" not in again
 
 
@@ -316,14 +316,14 @@ def test_what_raised_for_a_reason_that_is_gone_is_run_again_where_asked(own: She
     Path("broken").write_text("yes")
     said = asked(own, "run", *ALONE)
     assert said.code == 1
-    assert "4 cells raised an error, and are in no figure." in said.out
+    assert "4 runs raised an error, and are in no figure." in said.out
     assert "raised   LPT, seed 0: ZeroDivisionError" in said.out
     told = asked(own, "status").out
     assert told.count("raised    ") == 4
     assert "ZeroDivisionError: division by zero (mine.py, line " in told
     assert "holdfast run base.toml --set policy.order=LPT --seed 0" in told.replace("'", "")
     Path("broken").write_text("")
-    assert "4 cells raised" in asked(own, "run", *ALONE).out
+    assert "4 runs raised" in asked(own, "run", *ALONE).out
     assert "raised" not in asked(own, "run", "--retry", *ALONE).out
     after = asked(own, "status").out
     assert "raised" not in after

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sims.campaign import question
-from sims.campaign.cells import CellResult
+from sims.campaign.batches import RunResult
 from sims.campaign.results import Store
 from sims.intervals import NONE, Estimate, rounded
 from sims.plots import comparisons
@@ -330,7 +330,7 @@ def test_what_cannot_be_compared_is_refused(shell: Shell, words: str, problem: s
 # --- stores and Ctrl-C ----------------------------------------------------------------------------
 
 
-def kept(store: Path) -> dict[str, CellResult]:
+def kept(store: Path) -> dict[str, RunResult]:
     """All that a store has."""
     return Store(store).results
 

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import holdfast
 import pytest
+from matplotlib.figure import Figure
 
 from sims.campaign.sensitivity import measured_keys
+from sims.plots import maps, tornado
 from sims.scenario.loader import parse, read
 from tests.sims.cli.commands import Shell
 
@@ -162,6 +164,44 @@ def test_two_numbers_are_changed_together_and_drawn_as_a_map(shell: Shell, tmp_p
     said = shell("sensitivity", "study.toml", *words[:3], "12", "--set", drawn, "-o", "map.png")
     assert "Within 20 % of both, makespan over its mean as it is becomes " in said.out
     assert (tmp_path / "map.png").stat().st_size > 10_000
+
+
+@pytest.fixture
+def figures(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
+    """Figures that are drawn, instead of files."""
+    found: list[Figure] = []
+    for module in (maps, tornado):
+        monkeypatch.setattr(module, "save", lambda figure, path: found.append(figure))
+    return found
+
+
+def test_a_map_explains_its_rings_in_a_legend_and_has_units_on_its_axes(
+    shell: Shell, figures: list[Figure]
+) -> None:
+    law = {"faults": {"kind": "exponential", "mtbf": 200, "downtime": 1}}
+    pairs = ["protection.period", "job.jobs.0.time"]
+    found = holdfast.sensitivity("study.toml", pairs=pairs, changes=law, runs=12, seed=1)
+    found.plot("map.png")
+    [figure] = figures
+    assert figure.get_suptitle().replace("\n", " ") == found.sentence
+    [legend] = figure.legends
+    assert [it.get_text() for it in legend.get_texts()] == ["an interval shows that it matters"]
+    axes = figure.axes[0]
+    assert axes.get_xlabel() == "work between two checkpoints, s"
+    assert axes.get_ylabel() == "time (job jobs 0), s"
+
+
+def test_a_tornado_names_each_number_with_its_unit(shell: Shell, figures: list[Figure]) -> None:
+    stored = {"kind": "images", "period": "20 s", "bytes": 16}
+    changes = {"protection": stored, "storage": {"bandwidth": 8}}
+    keys = ["protection.period", "faults.1.mtbf", "protection.bytes"]
+    holdfast.sensitivity("study.toml", keys, changes=changes, runs=2, seed=1).plot("tornado.png")
+    labels = {it.get_text() for it in figures[0].axes[0].get_yticklabels()}
+    assert labels == {
+        "protection.period = 20 s",
+        "faults.1.mtbf = 11,574 d",
+        "protection.bytes = 16",
+    }
 
 
 @pytest.mark.parametrize("word", ["protection.cost", "protection.cost,protection.cost", "a,b,c"])

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import holdfast
 import pytest
+from matplotlib.figure import Figure
 
 from sims.campaign.dimensions import dimension
 from sims.errors import InputError
+from sims.plots import maps
 from tests.sims.cli.commands import Shell
 
 SCENARIO = """name = "study"
@@ -99,6 +101,101 @@ def test_the_answer_ends_with_a_sentence_what_is_assumed_and_a_command_that_runs
     assert (tmp_path / "tried.png").stat().st_size > 10_000
     setting = command.split("--set ")[1].strip("'")
     assert shell("run", "study.toml", "--set", setting, "--log", "one.jsonl").code == 0
+
+
+def test_the_sentence_and_the_table_give_all_values_of_a_key_in_one_unit(
+    shell: Shell, kept: Path
+) -> None:
+    """Among the periods that may be as good are some below and some above a minute."""
+    found = shell.told(*ASKED, "--store", kept)
+    low, high = found["may_be_as_good"]["protection.period"]
+    assert low < 60 < high
+    assert f": {low:g} s to {high:g} s)" in found["sentence"]
+    rows = re.findall(r"^  ([\d.,]+ \w+) .* \d+ +$", shell(*ASKED, "--store", kept).out, re.M)
+    assert f"{high:g} s" in rows
+    assert all(it.endswith(" s") for it in rows)
+
+
+@pytest.mark.parametrize(
+    ("values", "time", "text"),
+    [
+        ("10s..5min", 63.1, "63.1 s"),
+        ("5min..4h", 300, "5 min"),
+        ("5min..4h", 14_400, "240 min"),
+        ("1h..60d", 1_540_000, "427.8 h"),
+        ("10d..60d", 1_540_000, "17.82 d"),
+    ],
+)
+def test_the_unit_of_a_range_is_one_that_its_middle_holds_twice(
+    values: str, time: float, text: str
+) -> None:
+    assert dimension("a", values).text(time) == text
+
+
+def test_long_times_of_a_range_are_texts_that_a_scenario_accepts(shell: Shell) -> None:
+    """1.54e+06 s was refused, and the whole search with it."""
+    few = ("--runs", "4", "--each", "4", "--seed", "1", "--minimise", "makespan")
+    found = shell.told("tune", "study.toml", "--over", "faults.mtbf=10d..40d", *few)
+    assert "3456000 s" in {it["faults.mtbf"] for it in found["tried"]}
+
+
+def test_the_note_on_points_that_are_not_told_apart_says_how_many_runs_these_had(
+    shell: Shell,
+) -> None:
+    """Points that differ from the best in both keys get a quarter of the runs of others."""
+    over = (*ASKED, "--over", "protection.cost=1.0..3.0", "--each", "32")
+    rows = shell.told(*over, "--store", "kept")["tried"]
+    had = [it["runs"] for it in rows if it["state"] == "not told apart"]
+    assert min(had) < max(had) == 32
+    note = f"{len(had)} points could be told neither as good nor worse with {min(had)} to 32 runs"
+    assert f"{note} each." in shell(*over, "--store", "kept").out
+
+
+def test_the_sentence_says_that_the_best_is_at_an_end_of_its_range(shell: Shell) -> None:
+    """Young's period is 31.6 s; both ranges leave it out."""
+    few = ("--minimise", "makespan", "--runs", "4", "--each", "16", "--seed", "1")
+    above = shell("tune", "study.toml", "--over", "protection.period=2min..10min", *few).out
+    assert "; at the lower end of its range: less may be better); makespan " in above
+    below = shell("tune", "study.toml", "--over", "protection.period=1s..9s", *few).out
+    assert "at the upper end of its range: more may be better); makespan " in below
+
+
+@pytest.mark.parametrize(
+    ("values", "value", "text"),
+    [
+        ("10s..5min", 10, "at the lower end of its range: less may be better"),
+        ("10s..5min", 27, ""),
+        ("0s..12345s", 12_300, "at the upper end of its range: more may be better"),
+        ("0..8", 8, "at the upper end of its range: more may be better"),
+        ("2..8", 2, "at the lower end of its range: less may be better"),
+        ("1..8", 1, ""),
+        ("0..8", 0, ""),
+        ("0s..8s", 0, ""),
+        ("0.0..1.0", 0, ""),
+        (["a", "b"], "b", ""),
+        ([1, 2], 2, ""),
+    ],
+)
+def test_nothing_better_is_looked_for_below_0_nor_beyond_words(
+    values: object, value: object, text: str
+) -> None:
+    assert dimension("a", values).beyond(value) == text
+
+
+def test_a_map_of_a_search_explains_its_signs_in_a_legend_and_has_units_on_its_axes(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figures: list[Figure] = []
+    monkeypatch.setattr(maps, "save", lambda figure, path: figures.append(figure))
+    over = {"protection.period": "10s..5min", "protection.cost": (1.0, 3.0)}
+    found = holdfast.tune("study.toml", over, minimise="makespan", runs=4, each=4, seed=1)
+    found.plot("map.png")
+    [figure] = figures
+    assert figure.get_suptitle().replace("\n", " ") == found.sentence
+    [legend] = figure.legends
+    assert [it.get_text() for it in legend.get_texts()] == ["the best", "as good as the best"]
+    assert figure.axes[0].get_xlabel() == "work between two checkpoints, s"
+    assert figure.axes[0].get_ylabel() == "cost (protection), s"
 
 
 def test_an_interrupted_search_goes_on_from_its_store_to_the_same_answer(

@@ -15,7 +15,7 @@ from policies.maths.gains import gain_at
 from policies.maths.silent_errors import draw_failures
 from policies.maths.speeds import TwoPoint, UniformSlots
 from sims.campaign.engine import execute
-from sims.campaign.plan import Cells
+from sims.campaign.plan import Cases
 from sims.papers import item
 from sims.papers.malleable17 import FAULT_FREE, courses, pack, pictures
 from sims.papers.redundancy17 import bounded, concave, drain, guarantee
@@ -85,7 +85,7 @@ def test_expected_ratios_of_table_1_are_reproduced_at_default_parameters(
 
 def test_the_same_failures_are_drawn_whatever_is_compared() -> None:
     changes = {"axes": {"number": [3], "errors.average": [0.3]}, "replications": 2}
-    cases = Cells.of(item("rigid21/figure5").campaign("default", changes))
+    cases = Cases.of(item("rigid21/figure5").campaign("default", changes))
     assert len({drawn(case.scenario(0)) for case in cases}) == 1
     assert drawn(cases[0].scenario(0)) != drawn(cases[0].scenario(1))
 

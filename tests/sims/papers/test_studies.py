@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from policies.queue.lists import InOrder, Reading, RList
-from sims.campaign.plan import Cells
+from sims.campaign.plan import Cases
 from sims.errors import InputError
 from sims.intervals import Estimate
 from sims.metrics.report import Report
@@ -79,7 +79,7 @@ def test_traces_are_platforms_and_a_run_ends_after_ten_days_of_their_ticks() -> 
 
 
 def test_all_ways_to_survive_meet_the_same_instances() -> None:
-    plan = Cells(item("study/survive").campaign("smoke"))
+    plan = Cases(item("study/survive").campaign("smoke"))
     bare = [
         it.scenario(1).model_copy(
             update={"protection": plan[0].scenario(1).protection, "master": None}

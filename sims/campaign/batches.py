@@ -1,4 +1,4 @@
-"""Simulate the cells of a campaign, one run each and without a log, in batches that take seconds.
+"""Simulate the runs of a campaign, without logs, in batches that take seconds.
 
 Any process of any executor can run a batch.
 """
@@ -157,7 +157,7 @@ class MeasureRefused(Exception):
 
 
 @frozen
-class CellResult:
+class RunResult:
     """Result of one run of a campaign (a variant, in a cell, with a seed), as a store keeps it."""
 
     key: str
@@ -190,8 +190,8 @@ class CellResult:
 class Batch:
     """Runs of a campaign that one worker process simulates one after the other."""
 
-    cells: tuple[tuple[str, Scenario, int], ...]
-    """Triples (key, scenario, seed); pickle sends a scenario that several cells share once."""
+    runs: tuple[tuple[str, Scenario, int], ...]
+    """Triples (key, scenario, seed); pickle sends a scenario that several runs share once."""
     gauges: tuple[MeasureSpec, ...]
     by: By | None
     """Facts by which jobs are divided into classes, or None."""
@@ -206,9 +206,9 @@ class Batch:
 
     def halves(self) -> tuple[Batch, ...]:
         """Return the two halves of the batch, or the batch alone if it has one run."""
-        half = len(self.cells) // 2
-        parts = (self.cells[:half], self.cells[half:]) if half else (self.cells,)
-        return tuple(attrs.evolve(self, cells=part) for part in parts)
+        half = len(self.runs) // 2
+        parts = (self.runs[:half], self.runs[half:]) if half else (self.runs,)
+        return tuple(attrs.evolve(self, runs=part) for part in parts)
 
 
 def seeded(scenario: Scenario, seed: int) -> Scenario:
@@ -216,7 +216,7 @@ def seeded(scenario: Scenario, seed: int) -> Scenario:
     return scenario.model_copy(update={"seed": seed})
 
 
-def simulate_batch(batch: Batch) -> list[CellResult]:
+def simulate_batch(batch: Batch) -> list[RunResult]:
     """Simulate the runs of a batch and return their results, in the batch's order. The result of a
     run that raises an error, or of which a measure does, has status RAISED and that error.
 
@@ -225,17 +225,17 @@ def simulate_batch(batch: Batch) -> list[CellResult]:
     """
     # Between two runs the collector would look through the second one as it is set up.
     with rare_collections(), unpacked(batch.dependencies):
-        return [_simulate(batch, *cell) for cell in batch.cells]
+        return [_simulate(batch, *it) for it in batch.runs]
 
 
-def _simulate(batch: Batch, key: str, scenario: Scenario, seed: int) -> CellResult:
+def _simulate(batch: Batch, key: str, scenario: Scenario, seed: int) -> RunResult:
     """Simulate a scenario at one seed and return its result under the digest `key`. An error of the
     run is in the result.
 
     Only MeasureRefused and Ctrl-C are raised.
     """
     start, summary = time.perf_counter(), Summary()
-    result = CellResult(key, seed, RunStatus.RAISED)
+    result = RunResult(key, seed, RunStatus.RAISED)
     try:
         result = _measured(batch, seeded(scenario, seed), summary, result)
     except (KeyboardInterrupt, MeasureRefused):
@@ -252,7 +252,7 @@ def _simulate(batch: Batch, key: str, scenario: Scenario, seed: int) -> CellResu
     )
 
 
-def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: CellResult) -> CellResult:
+def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: RunResult) -> RunResult:
     """Run a scenario and return `result` with the run's status, end time, values and blocks.
 
     `summary` receives the run's events. A run with work left in which nothing more can happen is
@@ -290,7 +290,7 @@ def _by_block(
     """Return what comparisons over blocks of time need, and a text on the scope of their intervals.
 
     The first maps each measure of jobs, and in it each class of jobs (`""` is the class of all), to
-    the entries of `CellResult.blocks`. It is empty where the scenario has no blocks and the batch
+    the entries of `RunResult.blocks`. It is empty where the scenario has no blocks and the batch
     no `by`, or where no measure is one of jobs. The text is empty without blocks.
     """
     blocks = (scenario.measures or MeasuresSection()).blocks(scenario.times)
