@@ -59,6 +59,8 @@ def test_each_case_does_what_it_says_beside_one_that_there_is(name: str) -> None
     found = {it.name: it for it in BENCHMARKS[name](0.005)}
     for case in found.values():
         assert case.beside in (SIMPY, *found)
+        if case.name == SIMPY and name != "messages":
+            continue  # it is the same in all of them
         took = spent(case)
         assert took.units > 0
         assert min(took.cpu, took.wall) > 0

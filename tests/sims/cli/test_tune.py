@@ -143,11 +143,11 @@ def test_the_note_on_points_that_are_not_told_apart_says_how_many_runs_these_had
     shell: Shell,
 ) -> None:
     """Points that differ from the best in both keys get a quarter of the runs of others."""
-    over = (*ASKED, "--over", "protection.cost=1.0..3.0", "--each", "32")
+    over = (*ASKED, "--over", "protection.cost=1.0..3.0", "--each", "16")
     rows = shell.told(*over, "--store", "kept")["tried"]
     had = [it["runs"] for it in rows if it["state"] == "not told apart"]
-    assert min(had) < max(had) == 32
-    note = f"{len(had)} points could be told neither as good nor worse with {min(had)} to 32 runs"
+    assert min(had) < max(had) == 16
+    note = f"{len(had)} points could be told neither as good nor worse with {min(had)} to 16 runs"
     assert f"{note} each." in shell(*over, "--store", "kept").out
 
 
@@ -330,9 +330,9 @@ def test_the_runs_that_are_done_are_counted_once_and_stay_below_their_bound(
 
 def test_bounds_that_exclude_each_other_are_told_with_both_means(shell: Shell) -> None:
     words = ["tune", "study.toml", "--over", PERIODS, "--maximise", "goodput", *FEW]
-    said = shell(*words, "--subject-to", "goodput<=0.8", "--subject-to", "makespan<=1500")
+    said = shell(*words, "--subject-to", "goodput<=0.5", "--subject-to", "makespan<=1000")
     assert said.code == 2
-    assert "no point keeps to goodput <= 0.8 and makespan <= 1500: the nearest" in said.err
+    assert "no point keeps to goodput <= 0.5 and makespan <= 1000: the nearest" in said.err
     assert said.err.index("with goodput 0.") < said.err.index(", makespan 1")
 
 
