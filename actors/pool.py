@@ -74,8 +74,8 @@ class Pool:
     _held_by: NDArray[np.int64] = field(init=False, factory=lambda: np.empty(0, np.int64))
     """Number, by worker, of the copy that holds it, or -1."""
     _holders: memoryview = field(init=False, factory=lambda: memoryview(b""))
-    """The same numbers. A single one is read from here in a quarter of the time, while numpy sets
-    those of a whole interval in a tenth of the time of an array."""
+    """View of `_held_by`, from which a single number is read in a fraction of numpy's time, while
+    numpy sets those of a whole interval at once."""
 
     def __attrs_post_init__(self) -> None:
         self.free = self.size

@@ -84,7 +84,7 @@ class Unfinished(Exception):
     def __init__(self, step: Any, code: int | None) -> None:
         super().__init__(step, code)
         self.step = step
-        """What the process did, as it has said itself."""
+        """Work that the process was doing, as it has said itself."""
         self.code = code
         """Exit code of a process that ended by itself, negative where a signal ended it; None where
         it took too long."""

@@ -92,7 +92,7 @@ class Finding:
 
 @frozen
 class Tried:
-    """The result of a trial, or what is known while it goes on."""
+    """The result of a trial of a policy; while the trial goes on, what it has found so far."""
 
     point: Point
     views: int

@@ -59,8 +59,8 @@ class Measure(enum.Enum):
     UTILISATION = "utilisation"
     """Share of all processor-time for which jobs held workers that were UP."""
     WASTED = "wasted"
-    """Share of the processor-time for which jobs held workers that were UP that was lost, or
-    redundant."""
+    """Share that was lost, or redundant, of the processor-time for which jobs held workers that
+    were UP."""
     QUEUE = "queue"
     """Number of waiting jobs, averaged over time."""
     LONGEST_QUEUE = "queue-max"

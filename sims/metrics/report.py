@@ -169,8 +169,8 @@ class Report:
 
     @property
     def wasted(self) -> float:
-        """Share of the processor-time for which jobs held workers that were UP that was lost or
-        redundant; 0 if there is no such time."""
+        """Share that was lost or redundant, of the processor-time for which jobs held workers that
+        were UP; 0 if there is no such time."""
         total = self.ledger.total
         held = self.ledger.capacity - sum(total[use] for use in UNHELD)
         return float((total[Use.LOST] + total[Use.REDUNDANT]) / held) if held else 0.0
