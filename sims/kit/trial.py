@@ -7,9 +7,9 @@ import enum
 import inspect
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -139,33 +139,17 @@ class Trial:
                 return list(first.values())
         return [self._smallest(found) for found in first.values()]
 
-    def _settings(self, *phases: Phase) -> settings:
-        return settings(
-            max_examples=self.asked,
-            deadline=None,
-            database=None,
-            derandomize=True,
-            phases=phases,
-            suppress_health_check=list(HealthCheck),
-        )
-
-    def cases(self) -> list[AskedCase]:
+    def cases(self) -> Sequence[AskedCase]:
         """Return the random questions at the policy's decision point, which are the same each
         time."""
-        found: list[AskedCase] = []
-
-        def collect(case: AskedCase) -> None:
-            self._tell(LOADING, case)
-            found.append(case)
-
-        self._settings(Phase.generate)(given(POINTS[self.point][1]())(collect))()
-        return found
+        self.tell(LOADING, Tried(self.point, self.views, list(self._first.values())))
+        return questions(self.point, self.asked)
 
     def _smallest(self, found: Finding) -> Finding:
         def same(case: AskedCase) -> Finding | None:
             return next((it for it in self.faults(case) if it.wrong is found.wrong), None)
 
-        search = self._settings(Phase.generate, Phase.shrink)
+        search = _settings(self.asked, Phase.generate, Phase.shrink)
         try:
             case = find(POINTS[self.point][1](), lambda it: same(it) is not None, settings=search)
         except (NoSuchExample, Flaky):  # a fault that depends on the time, say, may not recur
@@ -221,6 +205,30 @@ class Trial:
     def _tell(self, seconds: float, case: AskedCase) -> None:
         known = list(self._first.values())
         self.tell(seconds, Tried(self.point, self.views, known, repr(case)))
+
+
+def _settings(asked: int, *phases: Phase) -> settings:
+    return settings(
+        max_examples=asked,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        phases=phases,
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+@cache
+def questions(point: Point, asked: int) -> Sequence[AskedCase]:
+    """Return at most `asked` random questions of a decision point, the same each time; they are
+    made once, which takes longer than most answers."""
+    found: list[AskedCase] = []
+
+    def collect(case: AskedCase) -> None:
+        found.append(case)
+
+    _settings(asked, Phase.generate)(given(POINTS[point][1]())(collect))()
+    return found
 
 
 def _kind_of(error: BadDecision) -> Wrong:
