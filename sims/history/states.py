@@ -328,5 +328,12 @@ class Listener:
     def log_ended(self, now: float) -> None:
         """Note that the log ends at `now`; spans that are open are not reported."""
 
+    def _end_worker_spans(self, now: float) -> None:
+        """Have `worker_span` called for each worker whose span is still open as the log ends at
+        `now`, for a listener that counts these too."""
+        for worker in self.history.workers.values():
+            if now > worker.since:
+                self.worker_span(worker, now)
+
 
 HOOKS = tuple(name for name in vars(Listener) if not name.startswith("_"))

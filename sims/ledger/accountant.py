@@ -59,9 +59,7 @@ class Slices(Listener):
         for run in self.history.runs.values():
             if run.aside and now > run.aside_since:
                 self.aside_span(run, now)
-        for worker in self.history.workers.values():
-            if now > worker.since:
-                self.worker_span(worker, now)
+        self._end_worker_spans(now)
 
     # --- jobs ---------------------------------------------------------------------------------
 

@@ -228,8 +228,7 @@ class ChannelUse(Listener):
             self.busy += until - worker.since
 
     def log_ended(self, now: float) -> None:
-        for worker in self.history.workers.values():
-            self.worker_span(worker, now)
+        self._end_worker_spans(now)
 
 
 @define(eq=False)

@@ -381,9 +381,7 @@ class Scene(Listener):
 
     def log_ended(self, now: float) -> None:
         self._mark_downs()
-        for worker in self.history.workers.values():
-            if now > worker.since:
-                self.worker_span(worker, now)
+        self._end_worker_spans(now)
 
     def _mark_downs(self) -> None:
         """Mark the workers that went DOWN at this instant, and with which no run was lost."""
