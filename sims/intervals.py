@@ -148,6 +148,11 @@ class Estimate:
         """Half-width of the interval, on its wider side if it is not symmetric."""
         return max(self.mean - self.low, self.high - self.mean)
 
+    @property
+    def unbounded(self) -> Estimate:
+        """Estimate with the same mean and an interval without ends, where none can be trusted."""
+        return Estimate(self.mean, -inf, inf, self.size)
+
     def at(self, level: float) -> Estimate:
         """Return the estimate with its interval at another confidence level; without a known
         sample, return the estimate as it is."""

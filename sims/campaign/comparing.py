@@ -247,7 +247,7 @@ class Comparison:
         too few blocks, or where all runs of each variant are the same and count as one
         observation."""
         if self.few or (self.alike and not self.speaks):
-            return Estimate(line.mean.mean, -inf, inf, line.mean.size)
+            return line.mean.unbounded
         return line.mean
 
     def known_effect(self, line: Line) -> Estimate | None:
@@ -256,7 +256,7 @@ class Comparison:
         effect = line.effect
         if effect is None or line.verdict is Verdict.BASELINE or line.tested or not self.speaks:
             return effect
-        return Estimate(effect.mean, -inf, inf, effect.size)
+        return effect.unbounded
 
     @property
     def alike(self) -> bool:
