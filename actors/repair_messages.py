@@ -50,9 +50,9 @@ class UnitCured:
 
 @message
 class StruckWhileDown:
-    """Worker to scheduler: a fault has struck a unit to which I belong (worker, node or rack) while
-    I was DOWN already, so that no change of my state tells of it. Let those know who must act on
-    it: the repairs, and a job with replicas that holds me."""
+    """Worker to scheduler: a fault has struck my unit (worker, node or rack) while I was DOWN. My
+    state does not change because of it. Pass the fault on to those who must act on it: the actor
+    that repairs, and a job with replicas that holds me."""
 
     index: int
 

@@ -287,8 +287,8 @@ class Worker(TransferClient):
         if cause is None:
             cause = fall if ends else self.system.origin
             # Most workers are neither called nor repaired, which a look at the times tells.
-            if self._comes[0] <= due_by and now <= self._comes[0] and was is RECLAIMED:
-                cause = self._comes[1] if state is UP else cause
+            if now <= self._comes[0] <= due_by and was is RECLAIMED and state is UP:
+                cause = self._comes[1]
             if self._repair[0] == now and self._repairs(was, state):
                 ends, cause = was is DOWN, self._repair[1]
         self.become(state)

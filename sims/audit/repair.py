@@ -317,7 +317,7 @@ class Repairs:
         if self.w.reserve is not None:
             self.w.reserve.retired(seq)
 
-    def _kept_by_nobody(self, number: int) -> bool:
+    def _must_be_back(self, number: int) -> bool:
         """Return whether worker `number` is DOWN for no reason: no unit in repair, owner or window
         of maintenance keeps it so."""
         w = self.w
@@ -331,7 +331,7 @@ class Repairs:
             return
         comes(not self.falls, "workers {} go DOWN", sorted(self.falls))
         comes(not self.known, "a fault of {} is blamed", self.known and self.known[0].named)
-        away = [n for n in self.back if self._kept_by_nobody(n)]
+        away = [n for n in self.back if self._must_be_back(n)]
         comes(not away, "workers {} come back: nothing keeps them DOWN any more", away)
         for stage in range(len(self.described.crews)):
             idle = self._crews(stage) > 0 and self._waiting(stage)
