@@ -84,3 +84,7 @@ def test_assumptions_name_faults_their_age_and_start_ups() -> None:
         "weibull faults of stationary units, exponential hangs of new units, listed faults, "
         "silent errors, a start-up of 60 s"
     )
+    log = {"kind": "rigid", "lublin": {"jobs": 9}, "resample": {"blocks": 3}}
+    assert assumptions(
+        load({"name": "it", "unit": "s", "platform": {"workers": 2}, "job": log})
+    ) == ("no faults, no start-up, 3 blocks of one log drawn anew in each run")
