@@ -176,7 +176,7 @@ def assumptions(scenario: Scenario) -> str:
     drawn = f", {counted(again.blocks, 'block')} of one log drawn anew in each run" if again else ""
     kinds = {"jobs": getattr(scenario.job, "synthetic", None), "workers": scenario.random_workers}
     once = " and ".join(name for name, it in kinds.items() if it)
-    same = f", the same drawn {once} in all runs" if once else ""
+    same = f", the same drawn {once} for all seeds" if once else ""
     return f"{laws}{errors}{owners}, {start}{drawn}{same}"
 
 

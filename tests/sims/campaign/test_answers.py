@@ -91,8 +91,8 @@ def test_assumptions_name_faults_their_age_and_start_ups() -> None:
     ) == ("no faults, no start-up, 3 blocks of one log drawn anew in each run")
     drawn = {"job": {"kind": "rigid", "synthetic": {"count": 2, "processors": [1, 2]}}}
     assert assumptions(load({"name": "it", "unit": "s", "platform": {"workers": 2}} | drawn)) == (
-        "no faults, no start-up, the same drawn jobs in all runs"
+        "no faults, no start-up, the same drawn jobs for all seeds"
     )
     assert assumptions(load(example("volatile20"))) == (
-        "no faults, owners as given, no start-up, the same drawn workers in all runs"
+        "no faults, owners as given, no start-up, the same drawn workers for all seeds"
     )

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from sims.campaign.dimensions import dimension
 from sims.errors import InputError
-from sims.plots import maps
+from sims.plots import comparisons, maps
 from tests.sims.cli.commands import Shell
 
 SCENARIO = """name = "study"
@@ -206,6 +206,29 @@ def test_a_map_of_a_search_explains_its_signs_in_a_legend_and_has_units_on_its_a
     assert [it.get_text() for it in legend.get_texts()] == ["the best", "as good as the best"]
     assert figure.axes[0].get_xlabel() == "work between two checkpoints, s"
     assert figure.axes[0].get_ylabel() == "cost (protection), s"
+
+
+def test_points_of_a_curve_stand_as_far_from_the_best_as_on_the_same_seeds(
+    shell: Shell, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By their own means, points with few runs could lie below the best."""
+    figures: list[Figure] = []
+    monkeypatch.setattr(comparisons, "save", lambda figure, path: figures.append(figure) or path)
+    few = {"runs": 10, "each": 16, "seed": 1}
+    over = {"protection.period": "10s..5min"}
+    found = holdfast.tune("study.toml", over, minimise="makespan", store=kept, **few)
+    found.plot("curve.png")
+    [figure] = figures
+    line = max(figure.axes[0].lines, key=lambda it: len(it.get_xdata()))
+    drawn = dict(zip(line.get_xdata(), line.get_ydata(), strict=True))
+    best = found.best.sample
+    assert len({len(it.values) for it in found.search.trials.values()}) > 1
+    for it in found.search.trials.values():
+        here = [ours - theirs for ours, theirs in zip(it.sample, best, strict=False)]
+        height = sum(best) / len(best) + sum(here) / len(here)
+        assert drawn[it.point[0]] == pytest.approx(height, rel=1e-9)
+    [legend] = figure.legends
+    assert "differences from the best on the same seeds" in legend.get_title().get_text()
 
 
 def test_an_interrupted_search_goes_on_from_its_store_to_the_same_answer(
