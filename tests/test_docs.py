@@ -194,6 +194,12 @@ holdfast nothing
     assert b"policy.name=FCFS" in written("answer.svg", page)
 
 
+def test_no_two_pages_show_pictures_of_one_name_that_their_commands_write() -> None:
+    shown = [name for path in DOCUMENTS for name in set(WRITTEN.findall(path.read_text()))]
+    assert "answer.svg" in shown
+    assert len(shown) == len(set(shown))
+
+
 @every_document
 def test_every_command_module_and_example_it_names_is_there(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
