@@ -23,7 +23,6 @@ from sims.campaign.engine import Watch, execute, unwatched
 from sims.campaign.executors import Workers
 from sims.campaign.question import campaign_of, changed, gauge_of, percentage, refuse_raised
 from sims.campaign.results import store_in
-from sims.campaign.tables import lacking
 from sims.errors import COMMAND_LINE, InputError
 from sims.intervals import Estimate, rounded
 from sims.metrics.measures import Measure
@@ -112,14 +111,11 @@ class Changes(Answer):
 
     @property
     def notes(self) -> list[str]:
-        """Sentences below the table: the answer, what the scenario assumes, why ratios are missing,
-        and at which level the intervals hold."""
-        said = [self.sentence, f"Assumed: {assumptions(self.scenario)}."]
-        said += lacking([self.comparison], self.measure)
-        if tests := sum(line.tested for line in self.comparison.lines):
-            many = counted(tests, "comparison")
-            said.append(f"All intervals hold together at 95 % ({many}, Bonferroni).")
-        return said
+        """Sentences below the table: the answer, what the scenario assumes, and at which level the
+        intervals hold."""
+        tests = sum(line.tested for line in self.comparison.lines)
+        level = f"All intervals hold together at 95 % ({counted(tests, 'comparison')}, Bonferroni)."
+        return [self.sentence, f"Assumed: {assumptions(self.scenario)}.", level]
 
 
 # --- one number at a time -----------------------------------------------------------------------

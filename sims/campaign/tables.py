@@ -284,7 +284,7 @@ def _row(cell: Comparison, line: Line) -> dict[str, Any]:
 def _notes(results: Results, cells: Sequence[Comparison], many: int) -> Iterator[str]:
     """Yield the notes that explain the comparisons `cells` of a campaign's first measure. `many` is
     the number of comparisons in the whole table by which the level is corrected."""
-    yield from lacking(cells, results.campaign.measures[0])
+    yield from _lacking(cells, results.campaign.measures[0])
     yield from _of_blocks(cells, results.campaign.measures[0])
     pairs = {"block" if it.speaks else "seed" for it in cells if any(_.tested for _ in it.lines)}
     yield from _levels(results.campaign, many, " or ".join(sorted(pairs)))
@@ -346,7 +346,7 @@ def _levels(asked: Campaign, many: int, pairs: str) -> Iterator[str]:
         )
 
 
-def lacking(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
+def _lacking(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
     """Yield notes on why figures, intervals and verdicts of the compared measure are missing."""
     lines = [line for cell in cells for line in cell.lines]
     out: dict[str, Counter[RunStatus]] = {}
