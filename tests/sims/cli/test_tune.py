@@ -208,6 +208,17 @@ def test_a_map_of_a_search_explains_its_signs_in_a_legend_and_has_units_on_its_a
     assert figure.axes[0].get_ylabel() == "cost (protection), s"
 
 
+def test_an_interrupted_search_goes_on_from_its_store_to_the_same_answer(
+    shell: Shell, kept: Path
+) -> None:
+    whole = shell.told(*ASKED, "--store", kept)
+    files = sorted(kept.glob("*.parquet"))
+    for file in files[::2]:
+        file.unlink()
+    assert shell.told(*ASKED, "--store", kept) == whole
+    assert len(list(kept.glob("*.parquet"))) > len(files) / 2
+
+
 def test_points_of_a_curve_stand_as_far_from_the_best_as_on_the_same_seeds(
     shell: Shell, kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -229,17 +240,6 @@ def test_points_of_a_curve_stand_as_far_from_the_best_as_on_the_same_seeds(
         assert drawn[it.point[0]] == pytest.approx(height, rel=1e-9)
     [legend] = figure.legends
     assert "differences from the best on the same seeds" in legend.get_title().get_text()
-
-
-def test_an_interrupted_search_goes_on_from_its_store_to_the_same_answer(
-    shell: Shell, kept: Path
-) -> None:
-    whole = shell.told(*ASKED, "--store", kept)
-    files = sorted(kept.glob("*.parquet"))
-    for file in files[::2]:
-        file.unlink()
-    assert shell.told(*ASKED, "--store", kept) == whole
-    assert len(list(kept.glob("*.parquet"))) > len(files) / 2
 
 
 def test_runs_of_the_answer_are_added_until_its_interval_is_narrow(
