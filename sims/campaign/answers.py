@@ -165,13 +165,19 @@ def _over_cells(cells: Sequence[Comparison], baseline: str) -> str:
 
 def assumptions(scenario: Scenario) -> str:
     """Return what the scenario assumes of faults and their units' ages, silent errors, owners and
-    start-ups, as a line such as `exponential faults of new units, no start-up`."""
+    start-ups, and what it draws from a log or once for all runs, as a line such as `exponential
+    faults of new units, no start-up`."""
     laws = ", ".join(dict.fromkeys(map(_law, scenario.faults.laws))) or "no faults"
     errors = ", silent errors" if scenario.errors.given else ""
     owners = ", owners as given" if scenario.full_platform.owned else ""
     startup = scenario.job.startup or 0
     start = f"a start-up of {about(startup, scenario.times.value)}" if startup else "no start-up"
-    return f"{laws}{errors}{owners}, {start}"
+    again = getattr(scenario.job, "resample", None)
+    drawn = f", {counted(again.blocks, 'block')} of one log drawn anew in each run" if again else ""
+    kinds = {"jobs": getattr(scenario.job, "synthetic", None), "workers": scenario.random_workers}
+    once = " and ".join(name for name, it in kinds.items() if it)
+    same = f", the same drawn {once} for all seeds" if once else ""
+    return f"{laws}{errors}{owners}, {start}{drawn}{same}"
 
 
 def _law(law: AnyFault) -> str:

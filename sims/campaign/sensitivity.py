@@ -174,12 +174,15 @@ class Sensitivity(Changes):
         rivals = [it.key for it in others if it.most >= first.least]
         if not first.shown:
             return f"Nothing shows that any of them matters, changed by {self.part}; {self.runs}."
-        change = " and ".join(_percent(it) for it in first.effects)
+        sides = {"less": first.down.effect, "more": first.up.effect}
+        known = [side for side, effect in sides.items() if effect]
+        change = f"{' and '.join(known)} change{'s' * (len(known) == 1)} {self.measure} by "
+        change += " and ".join(_percent(it) for it in first.effects)
         most = "" if rivals or not others else " most"
-        text = f"{first.key} matters{most}: {self.part} less and more change {self.measure} by "
+        text = f"{first.key} matters{most}: {self.part} {change}"
         as_much = f"; {' or '.join(rivals)} may matter as much" if rivals else ""
         unknown = f"; nothing shows that {' or '.join(rest)} matters" if rest else ""
-        return f"{text}{change}{as_much}{unknown}; {self.runs}."
+        return f"{text}{as_much}{unknown}; {self.runs}."
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each number, the most important first: its key and value, the ratio with
@@ -223,7 +226,12 @@ class Sensitivity(Changes):
 
 def _percent(effect: Estimate) -> str:
     low, high = (100 * (it - 1) for it in (effect.low, effect.high))
-    return f"{100 * (effect.mean - 1):+.2g} % [{low:+.2g}, {high:+.2g}]"
+    return f"{_signed(100 * (effect.mean - 1))} % [{_signed(low)}, {_signed(high)}]"
+
+
+def _signed(percent: float) -> str:
+    """Return a change as text, to two digits and never with an exponent."""
+    return f"{percent:+.2g}" if abs(percent) < 99.5 else f"{percent:+,.0f}"
 
 
 # --- two numbers together -------------------------------------------------------------------------

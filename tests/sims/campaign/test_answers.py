@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sims.campaign.answers import answer, assumptions
 from sims.campaign.batches import MeasureSpec, RunStatus
 from sims.campaign.comparing import Compared, Comparison, compare, judged
+from sims.examples import example
 from sims.intervals import LEVEL
 from sims.session import load
 
@@ -83,4 +84,15 @@ def test_assumptions_name_faults_their_age_and_start_ups() -> None:
     assert assumptions(load(table)) == (
         "weibull faults of stationary units, exponential hangs of new units, listed faults, "
         "silent errors, a start-up of 60 s"
+    )
+    log = {"kind": "rigid", "lublin": {"jobs": 9}, "resample": {"blocks": 3}}
+    assert assumptions(
+        load({"name": "it", "unit": "s", "platform": {"workers": 2}, "job": log})
+    ) == ("no faults, no start-up, 3 blocks of one log drawn anew in each run")
+    drawn = {"job": {"kind": "rigid", "synthetic": {"count": 2, "processors": [1, 2]}}}
+    assert assumptions(load({"name": "it", "unit": "s", "platform": {"workers": 2}} | drawn)) == (
+        "no faults, no start-up, the same drawn jobs for all seeds"
+    )
+    assert assumptions(load(example("volatile20"))) == (
+        "no faults, owners as given, no start-up, the same drawn workers for all seeds"
     )

@@ -123,6 +123,28 @@ def test_where_nothing_matters_the_sentence_says_so(shell: Shell) -> None:
     )
 
 
+def test_where_only_one_change_has_a_ratio_the_sentence_says_which(shell: Shell) -> None:
+    """On one worker the first job is left out. On three its jobs run side by side, in two thirds of
+    the time or less."""
+    jobs = "[{processors = 2, time = 50}, {processors = 1, time = 50}, {processors = 1, time = 99}]"
+    law = "{kind = 'exponential', mtbf = 900, downtime = 1}"
+    words = ("--set", f"job.jobs={jobs}", "--set", f"faults={law}", "--by", "50%", "--runs", "20")
+    said = shell("sensitivity", "study.toml", *words, "--keys", "platform.workers", "--seed", "1")
+    assert said.code == 0, said.err
+    assert "platform.workers matters: 50 % more changes makespan by -" in said.out
+
+
+def test_a_change_of_more_than_twice_is_told_without_an_exponent(shell: Shell) -> None:
+    """Nothing saves the work, and a fault comes each 30 s: twice the work takes far more than twice
+    the time."""
+    words = ("--keys", "job.jobs.0.time", "--by", "99%", "--runs", "8", "--seed", "1")
+    law = "faults={kind='exponential', mtbf=60, downtime=1}"
+    said = shell("sensitivity", "study.toml", *words, "--set", law, "--set", "protection={}")
+    assert said.code == 0, said.err
+    assert "job.jobs.0.time matters: 99 % less and more change makespan by" in said.out
+    assert "e+" not in said.out
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

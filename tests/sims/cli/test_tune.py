@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from sims.campaign.dimensions import dimension
 from sims.errors import InputError
-from sims.plots import maps
+from sims.plots import comparisons, maps
 from tests.sims.cli.commands import Shell
 
 SCENARIO = """name = "study"
@@ -101,6 +101,16 @@ def test_the_answer_ends_with_a_sentence_what_is_assumed_and_a_command_that_runs
     assert (tmp_path / "tried.png").stat().st_size > 10_000
     setting = command.split("--set ")[1].strip("'")
     assert shell("run", "study.toml", "--set", setting, "--log", "one.jsonl").code == 0
+
+
+def test_runs_that_no_seed_changes_have_no_interval_and_the_answer_says_so(shell: Shell) -> None:
+    """Without faults 1,200 s of work take that long, and 2 s for each checkpoint between."""
+    words = ("--over", "protection.period=40,100", "--minimise", "makespan", "--runs", "3")
+    said = shell("tune", "study.toml", *words, "--set", "faults=off")
+    assert said.code == 0, said.err
+    lines = said.out.splitlines()
+    assert f"protection.period = 100; makespan {1200 + 2 * 11:,} s; 3 runs." in lines
+    assert any(it.startswith("All runs of a point have the same makespan") for it in lines)
 
 
 def test_the_sentence_and_the_table_give_all_values_of_a_key_in_one_unit(
@@ -207,6 +217,29 @@ def test_an_interrupted_search_goes_on_from_its_store_to_the_same_answer(
         file.unlink()
     assert shell.told(*ASKED, "--store", kept) == whole
     assert len(list(kept.glob("*.parquet"))) > len(files) / 2
+
+
+def test_points_of_a_curve_stand_as_far_from_the_best_as_on_the_same_seeds(
+    shell: Shell, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By their own means, points with few runs could lie below the best."""
+    figures: list[Figure] = []
+    monkeypatch.setattr(comparisons, "save", lambda figure, path: figures.append(figure) or path)
+    few = {"runs": 10, "each": 16, "seed": 1}
+    over = {"protection.period": "10s..5min"}
+    found = holdfast.tune("study.toml", over, minimise="makespan", store=kept, **few)
+    found.plot("curve.png")
+    [figure] = figures
+    line = max(figure.axes[0].lines, key=lambda it: len(it.get_xdata()))
+    drawn = dict(zip(line.get_xdata(), line.get_ydata(), strict=True))
+    best = found.best.sample
+    assert len({len(it.values) for it in found.search.trials.values()}) > 1
+    for it in found.search.trials.values():
+        here = [ours - theirs for ours, theirs in zip(it.sample, best, strict=False)]
+        height = sum(best) / len(best) + sum(here) / len(here)
+        assert drawn[it.point[0]] == pytest.approx(height, rel=1e-9)
+    [legend] = figure.legends
+    assert "differences from the best on the same seeds" in legend.get_title().get_text()
 
 
 def test_runs_of_the_answer_are_added_until_its_interval_is_narrow(
