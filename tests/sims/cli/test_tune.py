@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from sims.campaign.dimensions import dimension
 from sims.errors import InputError
-from sims.plots import maps
+from sims.plots import comparisons, maps
 from tests.sims.cli.commands import Shell
 
 SCENARIO = """name = "study"
@@ -196,6 +196,20 @@ def test_a_map_of_a_search_explains_its_signs_in_a_legend_and_has_units_on_its_a
     assert [it.get_text() for it in legend.get_texts()] == ["the best", "as good as the best"]
     assert figure.axes[0].get_xlabel() == "work between two checkpoints, s"
     assert figure.axes[0].get_ylabel() == "cost (protection), s"
+
+
+def test_the_star_of_a_curve_is_at_the_best_value_that_the_sentence_tells(
+    shell: Shell, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mean of the runs is the lowest at another value; the fitted curve is at this one."""
+    figures: list[Figure] = []
+    monkeypatch.setattr(comparisons, "save", lambda figure, path: figures.append(figure) or path)
+    said = shell(*ASKED, "--store", kept, "-o", "curve.png")
+    [best] = re.findall(r"^protection.period = ([\d.]+) s ", said.out, re.M)
+    rows = shell.told(*ASKED, "--store", kept)["tried"]
+    assert min(rows, key=lambda it: it["makespan"])["protection.period"] != f"{best} s"
+    stars = [it for it in figures[0].axes[0].lines if it.get_marker() == "*"]
+    assert [list(it.get_xdata()) for it in stars] == [[float(best)]]
 
 
 def test_an_interrupted_search_goes_on_from_its_store_to_the_same_answer(
