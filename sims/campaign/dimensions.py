@@ -10,17 +10,17 @@ from typing import Any
 from attrs import frozen
 
 from sims.campaign.axes import Settings, as_toml, axis
-from sims.durations import Seconds, seconds
+from sims.durations import SCALES, Seconds, seconds
 from sims.errors import COMMAND_LINE, InputError
 from sims.scenario.loader import split_override
-from sims.telling import DAY, HOUR, amount_of
+from sims.telling import amount_of
 
 DECADE = 10
 """Ratio of a range's ends from which on its steps have equal ratios."""
 RANGE = re.compile(r"(.*?)\.\.(?!/)(.*)")
 """Pattern of a range; two dots before a slash are a folder."""
-UNITS = (DAY, "d"), (HOUR, "h"), (60.0, "min"), (1.0, "s")
-"""Sizes of units of time in seconds, the largest first."""
+UNITS = "d", "h", "min", "s"
+"""Units in which people read times, the largest first."""
 FORMS = "a range LOW..HIGH, such as 5min..4h or 0..8, or a list of words"
 
 Point = tuple[Any, ...]
@@ -62,7 +62,8 @@ class Dimension:
     def unit(self) -> tuple[float, str]:
         """Size in seconds and name of the unit in which people read all values of a range of times:
         the largest one that the middle of the range holds twice, or else seconds."""
-        return next((it for it in UNITS if self.at(0.5) >= 2 * it[0]), UNITS[-1])
+        name = next((it for it in UNITS if self.at(0.5) >= 2 * SCALES[it]), "s")
+        return SCALES[name], name
 
     def at(self, part: float) -> float:
         """Return the number at the fraction `part` of the range, from 0 (`low`) to 1 (`high`),
