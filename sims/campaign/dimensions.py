@@ -60,10 +60,9 @@ class Dimension:
 
     @property
     def unit(self) -> tuple[float, str]:
-        """Size in seconds and name of the unit in which people read all values of a range of times:
-        the largest one that the middle of the range holds twice, or else seconds."""
-        name = next((it for it in UNITS if self.at(0.5) >= 2 * SCALES[it]), "s")
-        return SCALES[name], name
+        """Size in seconds and name of the unit in which people read all values of a range of
+        times: the one that suits its middle."""
+        return unit_of(self.at(0.5))
 
     def at(self, part: float) -> float:
         """Return the number at the fraction `part` of the range, from 0 (`low`) to 1 (`high`),
@@ -119,6 +118,13 @@ class Dimension:
         if self.ranges:
             return "" if region[0] == region[1] else " to ".join(map(self.text, region))
         return ", ".join(self.text(it) for it in region if it != best)
+
+
+def unit_of(time: float) -> tuple[float, str]:
+    """Return the size in seconds and the name of the unit in which people read a time of so many
+    seconds: the largest one that it holds twice, or else seconds."""
+    name = next((it for it in UNITS if time >= 2 * SCALES[it]), "s")
+    return SCALES[name], name
 
 
 def dimension(key: str, values: object) -> Dimension:
