@@ -66,7 +66,7 @@ class Dimension:
 
     def at(self, part: float) -> float:
         """Return the number at the fraction `part` of the range, from 0 (`low`) to 1 (`high`),
-        rounded to three digits, or to a whole number if `whole`.
+        rounded to three digits between the ends, or to a whole number if `whole`.
 
         The fraction is of the logarithms where `logs`.
         """
@@ -76,7 +76,8 @@ class Dimension:
             value = self.low + part * (self.high - self.low)
         if self.whole:
             return round(value)
-        return min(max(float(f"{value:.3g}"), self.low), self.high)
+        digits = 3 if 0 < part < 1 else 12
+        return min(max(float(f"{value:.{digits}g}"), self.low), self.high)
 
     def part(self, value: float) -> float:
         """Return the fraction of the range, 0 at `low` and 1 at `high`, at which a number lies: of

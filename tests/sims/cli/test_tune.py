@@ -132,6 +132,23 @@ def test_the_unit_of_a_range_is_one_that_its_middle_holds_twice(
     assert dimension("a", values).text(time) == text
 
 
+@pytest.mark.parametrize(
+    ("over", "asked", "said"),
+    [
+        ("faults.mtbf=1000s..12345s", ("--maximise", "goodput"), "12345 s"),
+        ("faults.mtbf=1000.0..12345.0", ("--maximise", "goodput"), 12345.0),
+        ("job.jobs.0.time=1236s..9000s", ("--minimise", "makespan"), "1236 s"),
+    ],
+)
+def test_the_ends_of_a_range_are_searched_and_told_as_given(
+    shell: Shell, over: str, asked: tuple[str, ...], said: str | float
+) -> None:
+    few = ("--runs", "4", "--each", "4", "--seed", "1")
+    found = shell.told("tune", "study.toml", "--over", over, *asked, *few)
+    assert list(found["best"].values()) == [said]
+    assert "end of its range" in found["sentence"]
+
+
 def test_long_times_of_a_range_are_texts_that_a_scenario_accepts(shell: Shell) -> None:
     """1.54e+06 s was refused, and the whole search with it."""
     few = ("--runs", "4", "--each", "4", "--seed", "1", "--minimise", "makespan")
@@ -165,7 +182,7 @@ def test_the_sentence_says_that_the_best_is_at_an_end_of_its_range(shell: Shell)
     [
         ("10s..5min", 10, "at the lower end of its range: less may be better"),
         ("10s..5min", 27, ""),
-        ("0s..12345s", 12_300, "at the upper end of its range: more may be better"),
+        ("0s..12345s", 12_345, "at the upper end of its range: more may be better"),
         ("0..8", 8, "at the upper end of its range: more may be better"),
         ("2..8", 2, "at the lower end of its range: less may be better"),
         ("1..8", 1, ""),
