@@ -174,6 +174,15 @@ def test_what_cannot_be_run_is_refused_in_one_line(words: str, problem: str, she
     assert problem in shell.refused("papers", "run", *words.split(), "--size", "smoke")
 
 
+def test_check_refuses_what_needs_an_input_by_its_name_not_by_an_option_of_run(
+    shell: Shell,
+) -> None:
+    assert shell.refused("papers", "check", "volatile13/realtraces") == (
+        "holdfast: command line: NAME: volatile13/realtraces runs on an input of yours, with which "
+        "nothing is stored; accepted: another name of `holdfast papers`"
+    )
+
+
 def test_an_interrupted_table_resumes_from_its_results(shell: Shell) -> None:
     axes = ["--axis", "fastest=[1]", "--axis", "channels=[5]", "--axis", "number=[0]"]
     words = ["papers", "run", "volatile13/table2", *axes, "--replications", "1"]
