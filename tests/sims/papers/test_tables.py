@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from math import exp
 from pathlib import Path
 
@@ -81,6 +82,13 @@ def test_all_other_tables_have_their_stored_values(
     others = [it for it in ITEMS if it.name not in RUN]
     monkeypatch.setattr("sims.cli.papers.ITEMS", others)
     assert shell("papers", "check").out == f"{len(others) - 1} tables and figures, 0 differ\n"
+
+
+def test_the_stored_values_tell_the_rules_of_retirement_apart() -> None:
+    known = stored()["published/airesim-retirement"]["intervals"]
+    ends = sorted(ends for key, ends in known.items() if key.startswith("random |"))
+    assert len(ends) == 3
+    assert all(high < low for (_, high), (low, _) in pairwise(ends))
 
 
 def test_each_is_listed_with_its_measured_cost(shell: Shell) -> None:
