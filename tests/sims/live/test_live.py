@@ -123,6 +123,19 @@ def test_a_run_that_is_over_stops_no_process_of_the_next_one(
     assert not cluster.seats[0].stopped
 
 
+def test_a_run_begins_when_the_processes_that_the_one_before_has_killed_are_back(
+    cluster: Processes,
+) -> None:
+    there: list[bool] = []
+    cluster.post(cluster.kill(0)).result()
+    lived(
+        cluster,
+        "owners take workers back",
+        [lambda _: there.append(all(it.ready.is_set() for it in cluster.seats.values()))],
+    )
+    assert there[0]
+
+
 def test_after_the_death_of_two_buddies_a_run_goes_on_from_the_image_at_the_master(
     at_work: Processes,
 ) -> None:
