@@ -46,6 +46,11 @@ def draw(results: Results, path: Path) -> Path:
     values = campaign.axes[picture.x]
     ticks = {_number(it, campaign.source, picture): it for it in values if isinstance(it, str)}
     unit = f", {units(results.unit)}" if gauge.timed and picture.show != "ratio" else ""
+    best = max if gauge.higher_is_better else min
+    stars = {
+        panel: {name: best(curve, key=lambda at: at[1].mean)[0] for name, curve in curves.items()}
+        for panel, curves in (panels if picture.best else {}).items()
+    }
     baseline = names.get(campaign.reference, campaign.reference)
     return draw_panels(
         panels,
@@ -57,7 +62,7 @@ def draw(results: Results, path: Path) -> Path:
         log_x=picture.log_x,
         log_y=picture.log_y,
         line=level,
-        best=gauge.higher_is_better if picture.best else None,
+        stars=stars,
         marks=_periods(results, picture),
         ticks=ticks,
         note=LEFT_OUT if any(line.left_out for cell in cells for line in cell.lines) else "",

@@ -19,6 +19,7 @@ from pydantic import BaseModel
 
 from sims.campaign.answers import Answer, assumptions, ends
 from sims.campaign.comparing import Comparison, Line
+from sims.campaign.dimensions import unit_of
 from sims.campaign.engine import Watch, execute, unwatched
 from sims.campaign.executors import Workers
 from sims.campaign.question import campaign_of, changed, gauge_of, percentage, refuse_raised
@@ -32,7 +33,7 @@ from sims.scenario import Scenario
 from sims.scenario.keys import axis_words, is_time
 from sims.scenario.loader import leaves, read
 from sims.tables.fields import Measured, Timed, annotated
-from sims.telling import about, amount_of, counted, grid
+from sims.telling import SECOND, amount_of, counted, grid, units
 
 MOST = 40
 """Largest number of keys that are varied without being named."""
@@ -103,6 +104,16 @@ class Changes(Answer):
     def title(self) -> str:
         """Title of the table."""
         return f"{Path(self.file).stem}: {self.measure} over its mean as it is"
+
+    def text(self, key: str, value: float) -> str:
+        """Return a value of a key as text for people: a time to four digits, in the unit that suits
+        the scenario's own value."""
+        if not is_time(key):
+            return amount_of(value, 6)
+        size, unit = 1.0, self.scenario.times.value
+        if unit == SECOND:
+            size, unit = unit_of(_number(self.scenario, key)[0])
+        return counted(value / size, unit, units(unit), 4)
 
     @property
     @abstractmethod
@@ -198,7 +209,7 @@ class Sensitivity(Changes):
     def grid(self) -> Any:
         rows = [
             (
-                *(it.key, "shown" if it.shown else "not shown", f"{it.value:,.6g}"),
+                *(it.key, "shown" if it.shown else "not shown", self.text(it.key, it.value)),
                 *(rounded(it.down.effect), rounded(it.up.effect)),
             )
             for it in self.factors
@@ -215,11 +226,9 @@ class Sensitivity(Changes):
 
         Raises InputError where matplotlib is missing.
         """
-        unit = self.scenario.times.value
         bars = [
-            Bar(f"{it.key} = {value}", it.down.effect, it.up.effect)
+            Bar(f"{it.key} = {self.text(it.key, it.value)}", it.down.effect, it.up.effect)
             for it in self.factors
-            for value in [about(it.value, unit) if is_time(it.key) else amount_of(it.value, 4)]
         ]
         return draw_tornado(bars, Path(path), self.sentence, f"{self.measure}, ratio", self.part)
 
@@ -255,7 +264,8 @@ class PairMap(Changes):
             return f"{text}; {self.runs}."
         extremes = (pick(shown, key=lambda it: it[0].mean) for pick in (min, max))
         clauses = dict.fromkeys(
-            f"{rounded(effect)} at {first} = {x:g} and {second} = {y:g}"
+            f"{rounded(effect)} at {first} = {self.text(first, x)} and "
+            f"{second} = {self.text(second, y)}"
             for effect, x, y in extremes
         )
         text = f"Within {self.part} of both, {self.measure} over its mean as it is becomes "
@@ -276,8 +286,12 @@ class PairMap(Changes):
         column for each of the second."""
         first, second = self.keys
         down, across = map(dict.fromkeys, zip(*self.points, strict=True))
-        rows = [(f"{x:,.6g}", *(rounded(self.points[x, y].effect) for y in across)) for x in down]
-        return grid([first], [f"{second} = {y:,.6g}" for y in across], rows, self.title)
+        rows = [
+            (self.text(first, x), *(rounded(self.points[x, y].effect) for y in across))
+            for x in down
+        ]
+        heads = [f"{second} = {self.text(second, y)}" for y in across]
+        return grid([first], heads, rows, self.title)
 
     def as_json(self) -> dict[str, Any]:
         about = {"measure": self.measure, "by": self.by, "keys": list(self.keys)}

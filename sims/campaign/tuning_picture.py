@@ -54,13 +54,19 @@ def draw_tuning(search: Search, path: Path, title: str, what: str, unit: str) ->
             words or what: sorted((it.point[place] / size, _beside(it, best)) for it in group)
             for words, group in alike.items()
         }
+        star = {
+            words or what: it.point[place] / size
+            for words, group in alike.items()
+            for it in group
+            if it.state is State.BEST
+        }
         return draw_panels(
             *({"": curves}, path, title, names[0], what),
             columns=1,
             log_x=along.logs,
             log_y=False,
             line=None,
-            best=search.sign < 0,
+            stars={"": star},
             ticks=_ticks(along, size, {it.point[place] for it in known}),
             note=BESIDE,
         )

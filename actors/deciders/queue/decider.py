@@ -100,9 +100,9 @@ class QueueDecider(Decider):
         system, pool = scheduler.system, scheduler.pool
         self.state = QueueState(system.loop, pool, resumable=self.resumable)
         # Only preemption, copies and users' strategies compare running jobs with waiting ones.
-        published = ours(self.policy.strategy)
-        self.state.compared = bool(self.resumable or self.most) or not published
-        self.watchful = self.reserve is not None or bool(self.most) or not published
+        watchful = bool(self.most) or not ours(self.policy.strategy)
+        self.state.compared = watchful or bool(self.resumable)
+        self.watchful = watchful or self.reserve is not None
         self.promises = Promises(scheduler)
         self.policy = checked(self.policy)
         order = self.policy.order

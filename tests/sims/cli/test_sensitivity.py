@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import holdfast
@@ -224,6 +225,27 @@ def test_a_tornado_names_each_number_with_its_unit(shell: Shell, figures: list[F
         "faults.1.mtbf = 11,574 d",
         "protection.bytes = 16",
     }
+
+
+def test_the_table_gives_times_their_units_and_bytes_as_they_are(shell: Shell) -> None:
+    stored = "protection={kind='images', period='20 s', bytes=4096}"
+    words = ["--set", stored, "--set", "storage.bandwidth=80", "--set", "job.jobs.0.time='2 h'"]
+    keys = ["protection.period", "protection.bytes", "job.jobs.0.time"]
+    said = shell("sensitivity", "study.toml", *words, "--keys", ",".join(keys), "--runs", "2")
+    rows = (re.search(rf"^  {key} +not shown +(\S+( [a-z]+)?) ", said.out, re.M) for key in keys)
+    assert [it and it[1] for it in rows] == ["20 s", "4,096", "2 h"]
+
+
+def test_a_map_gives_all_values_of_a_time_in_one_unit_also_in_its_sentence(shell: Shell) -> None:
+    law = 'faults={kind="exponential",mtbf=200,downtime=1}'
+    time = "job.jobs.0.time='2 min'"
+    words = ["--pairs", "protection.period,job.jobs.0.time", "--set", law, "--set", time]
+    said = shell("sensitivity", "study.toml", *words, "--runs", "12", "--seed", "1").out
+    rows = re.findall(r"^  ([\d.]+ s)   ", said, re.M)
+    assert rows == ["16 s", "18 s", "20 s", "22 s", "24 s"]
+    heads = re.findall(r"job.jobs.0.time = ([\d.]+ min)   ?", said.splitlines()[2])
+    assert heads == ["1.6 min", "1.8 min", "2 min", "2.2 min", "2.4 min"]
+    assert re.search(r" at protection.period = \d+ s and job.jobs.0.time = 2.4 min; 12 runs", said)
 
 
 @pytest.mark.parametrize("word", ["protection.cost", "protection.cost,protection.cost", "a,b,c"])

@@ -142,6 +142,23 @@ def test_the_unit_of_a_range_is_one_that_its_middle_holds_twice(
     assert dimension("a", values).text(time) == text
 
 
+@pytest.mark.parametrize(
+    ("over", "asked", "said"),
+    [
+        ("faults.mtbf=1000s..12345s", ("--maximise", "goodput"), "12345 s"),
+        ("faults.mtbf=1000.0..12345.0", ("--maximise", "goodput"), 12345.0),
+        ("job.jobs.0.time=1236s..9000s", ("--minimise", "makespan"), "1236 s"),
+    ],
+)
+def test_the_ends_of_a_range_are_searched_and_told_as_given(
+    shell: Shell, over: str, asked: tuple[str, ...], said: str | float
+) -> None:
+    few = ("--runs", "4", "--each", "4", "--seed", "1")
+    found = shell.told("tune", "study.toml", "--over", over, *asked, *few)
+    assert list(found["best"].values()) == [said]
+    assert "end of its range" in found["sentence"]
+
+
 def test_long_times_of_a_range_are_texts_that_a_scenario_accepts(shell: Shell) -> None:
     """1.54e+06 s was refused, and the whole search with it."""
     few = ("--runs", "4", "--each", "4", "--seed", "1", "--minimise", "makespan")
@@ -175,7 +192,7 @@ def test_the_sentence_says_that_the_best_is_at_an_end_of_its_range(shell: Shell)
     [
         ("10s..5min", 10, "at the lower end of its range: less may be better"),
         ("10s..5min", 27, ""),
-        ("0s..12345s", 12_300, "at the upper end of its range: more may be better"),
+        ("0s..12345s", 12_345, "at the upper end of its range: more may be better"),
         ("0..8", 8, "at the upper end of its range: more may be better"),
         ("2..8", 2, "at the lower end of its range: less may be better"),
         ("1..8", 1, ""),
@@ -206,6 +223,20 @@ def test_a_map_of_a_search_explains_its_signs_in_a_legend_and_has_units_on_its_a
     assert [it.get_text() for it in legend.get_texts()] == ["the best", "as good as the best"]
     assert figure.axes[0].get_xlabel() == "work between two checkpoints, s"
     assert figure.axes[0].get_ylabel() == "cost (protection), s"
+
+
+def test_the_star_of_a_curve_is_at_the_best_value_that_the_sentence_tells(
+    shell: Shell, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mean of the runs is the lowest at another value; the fitted curve is at this one."""
+    figures: list[Figure] = []
+    monkeypatch.setattr(comparisons, "save", lambda figure, path: figures.append(figure) or path)
+    said = shell(*ASKED, "--store", kept, "-o", "curve.png")
+    [best] = re.findall(r"^protection.period = ([\d.]+) s ", said.out, re.M)
+    rows = shell.told(*ASKED, "--store", kept)["tried"]
+    assert min(rows, key=lambda it: it["makespan"])["protection.period"] != f"{best} s"
+    stars = [it for it in figures[0].axes[0].lines if it.get_marker() == "*"]
+    assert [list(it.get_xdata()) for it in stars] == [[float(best)]]
 
 
 def test_an_interrupted_search_goes_on_from_its_store_to_the_same_answer(
