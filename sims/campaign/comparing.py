@@ -169,9 +169,20 @@ class Line:
         return sum(run.value is not None for run in self.runs)
 
     @property
+    def completed(self) -> int:
+        """Number of runs that completed, with or without a value of the measure."""
+        return sum(run.status is RunStatus.COMPLETED for run in self.runs)
+
+    @property
     def left_out(self) -> Counter[RunStatus]:
         """Numbers of runs that have no value, by the status with which they ended."""
         return Counter(run.status for run in self.runs if run.value is None)
+
+    @property
+    def partly(self) -> Counter[RunStatus]:
+        """Numbers of runs that have a value although they did not complete, by their status."""
+        known = (run.status for run in self.runs if run.value is not None)
+        return Counter(status for status in known if status is not RunStatus.COMPLETED)
 
     @property
     def alike(self) -> bool:

@@ -7,7 +7,7 @@ The table for people comes with the notes that a reader needs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -349,17 +349,18 @@ def _levels(asked: Campaign, many: int, pairs: str) -> Iterator[str]:
 def _lacking(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
     """Yield notes on why figures, intervals and verdicts of the compared measure are missing."""
     lines = [line for cell in cells for line in cell.lines]
-    out: dict[str, Counter[RunStatus]] = {}
-    for line in lines:
-        if line.left_out:
-            out.setdefault(line.variant, Counter()).update(line.left_out)
-    if out:
+    if out := _by_variant((it.variant, it.left_out) for it in lines):
         paired, seeds = sum(len(it.paired) for it in cells), sum(it.seeds for it in cells)
-        text = "; ".join(f"{name}: {_left_out(ends, measure)}" for name, ends in out.items())
+        whole = any(RunStatus.COMPLETED in counts for counts in out.values())
+        head = "In no mean" if whole else "Not completed, and in no mean"
         yield (
-            f"Not completed, and in no mean: {text}. Variants are compared over the seeds on which "
-            f"both did, best is over the {paired} of {seeds} on which all did."
+            f"{head}: {_ends(out, measure)}. Variants are compared over the seeds on which both "
+            f"have a value, best is over the {paired} of {seeds} on which all have."
         )
+    if partly := _by_variant((it.variant, it.partly) for it in lines):
+        lost = any(cell.gauge.ours and cell.gauge.ours.counts_lost for cell in cells)
+        why = " What unfinished jobs had computed when a run ended counts as lost." if lost else ""
+        yield f"Not completed, but in the mean: {_ends(partly, measure)}.{why}"
     if unlike := dict.fromkeys(it.variant for it in lines if it.verdict is Verdict.UNLIKE):
         yield (
             f"Unlike, and not compared: {'; '.join(unlike)}: other jobs than the baseline's, as "
@@ -385,8 +386,20 @@ def _at(some: Sequence[Comparison], cells: Sequence[Comparison]) -> str:
     return "" if len(some) == len(cells) else f" at {points}"
 
 
-def _left_out(ends: Counter[RunStatus], measure: str) -> str:
-    """Return, as text, how many runs are left out for which reason, from numbers by status; a run
-    that completed lacks the measure."""
+def _by_variant(runs: Iterable[tuple[str, Counter[RunStatus]]]) -> dict[str, Counter[RunStatus]]:
+    """Sum up the numbers of runs of each variant, by status; variants without any are left out."""
+    found: dict[str, Counter[RunStatus]] = {}
+    for variant, counts in runs:
+        if counts:
+            found.setdefault(variant, Counter()).update(counts)
+    return found
+
+
+def _ends(runs: Mapping[str, Counter[RunStatus]], measure: str) -> str:
+    """Return, as text, how many runs of each variant ended in which way; a run that completed lacks
+    the measure."""
     without = {RunStatus.COMPLETED: f"without a {measure}"}
-    return ", ".join(f"{n} {without.get(it, it.value)}" for it, n in ends.items())
+    return "; ".join(
+        f"{name}: {', '.join(f'{n} {without.get(it, it.value)}' for it, n in counts.items())}"
+        for name, counts in runs.items()
+    )

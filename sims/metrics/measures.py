@@ -184,6 +184,12 @@ class Measure(enum.Enum):
         return self in whole or self.quantity is not None
 
     @property
+    def counts_lost(self) -> bool:
+        """Whether lost computation makes a difference to the measure. What a job that is unfinished
+        at the run's end has computed counts as lost."""
+        return self in (Measure.GOODPUT, Measure.WASTED, Measure.LOST)
+
+    @property
     def wants_report(self) -> bool:
         """Whether the measure needs a `Report`, of all events of a run, which takes about three
         times as long; makespan and flowtime need a `Summary` only."""

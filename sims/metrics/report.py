@@ -231,6 +231,9 @@ class Report:
             held = f"{it:,.6g} machine-hours" if (it := self.machine_hours) else "what jobs held"
             uses = "".join(f", {part:.1%} {use}" for use, part in self.overheads.items())
             yield "goodput", f"{self.goodput:.1%} of {held}{uses}"
+        ended = len(self.summary.completed) + len(self.summary.killed)
+        if (left := len(self.summary.submitted) - ended) and self.ledger.total[Use.LOST]:
+            yield "  lost", f"with what {counted(left, 'unfinished job')} had computed at the end"
         if (ratio := self.jobs.ettr) is not None:
             yield "ETTR", f"{ratio:.4g}, mean of completed jobs"
         if (cost := self.costs.cost) is not None:

@@ -164,15 +164,20 @@ def test_a_replayed_log_shows_its_own_waits_and_warns_where_they_are_far(
     assert shell("audit", "own.jsonl").out == "15 events: every law holds\n"
 
 
-def test_a_summary_says_where_its_waits_are_those_of_completed_jobs_only(shell: Shell) -> None:
+def test_a_summary_says_where_waits_are_of_completed_jobs_and_lost_has_unfinished_ones(
+    shell: Shell,
+) -> None:
     """J2 has waited 300 s, and is under way at the end."""
     jobs = "jobs = [{ processors = 4, time = 300 }, { processors = 4, time = 300 }]"
     text = f'name = "cut"\nplatform = {{ workers = 4 }}\njob = {{ kind = "rigid", {jobs} }}\n'
     path = shell.write(text, "cut.toml")
     shell("run", path, "--until", "400", "--log", "cut.jsonl")
-    assert "wait        of completed jobs, mean 0 s, median" in shell("summary", "cut.jsonl").out
+    said = shell("summary", "cut.jsonl").out
+    assert "wait        of completed jobs, mean 0 s, median" in said
+    assert "25.0% lost\n    lost      with what 1 unfinished job had computed at the end\n" in said
     shell("run", path, "--log", "whole.jsonl")
-    assert "wait        mean 150 s, median" in shell("summary", "whole.jsonl").out
+    said = shell("summary", "whole.jsonl").out
+    assert "wait        mean 150 s, median" in said and "unfinished" not in said
 
 
 RECLAIMED = """\
