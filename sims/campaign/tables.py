@@ -33,6 +33,8 @@ from sims.writing import replacing
 TEX = ".tex"
 SUFFIXES = (*exports.SUFFIXES, TEX)
 """Suffixes of files to which a table can be written."""
+MANY = 12
+"""Largest number of variants that a note names one by one."""
 MOST = 100
 """Largest number of rows that a campaign prints without being asked for all."""
 
@@ -284,7 +286,7 @@ def _row(cell: Comparison, line: Line) -> dict[str, Any]:
 def _notes(results: Results, cells: Sequence[Comparison], many: int) -> Iterator[str]:
     """Yield the notes that explain the comparisons `cells` of a campaign's first measure. `many` is
     the number of comparisons in the whole table by which the level is corrected."""
-    yield from _lacking(cells, results.campaign.measures[0])
+    yield from lacking(cells, results.campaign.measures[0])
     yield from _of_blocks(cells, results.campaign.measures[0])
     pairs = {"block" if it.speaks else "seed" for it in cells if any(_.tested for _ in it.lines)}
     yield from _levels(results.campaign, many, " or ".join(sorted(pairs)))
@@ -346,16 +348,18 @@ def _levels(asked: Campaign, many: int, pairs: str) -> Iterator[str]:
         )
 
 
-def _lacking(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
-    """Yield notes on why figures, intervals and verdicts of the compared measure are missing."""
+def lacking(cells: Sequence[Comparison], measure: str, ranked: bool = True) -> Iterator[str]:
+    """Yield notes on why figures, intervals and verdicts of the compared measure are missing;
+    `ranked` says that the table tells on how many seeds each variant is best."""
     lines = [line for cell in cells for line in cell.lines]
     if out := _by_variant((it.variant, it.left_out) for it in lines):
         paired, seeds = sum(len(it.paired) for it in cells), sum(it.seeds for it in cells)
         whole = any(RunStatus.COMPLETED in counts for counts in out.values())
         head = "In no mean" if whole else "Not completed, and in no mean"
+        best = f", best is over the {paired} of {seeds} on which all have" if ranked else ""
         yield (
             f"{head}: {_ends(out, measure)}. Variants are compared over the seeds on which both "
-            f"have a value, best is over the {paired} of {seeds} on which all have."
+            f"have a value{best}."
         )
     if partly := _by_variant((it.variant, it.partly) for it in lines):
         lost = any(cell.gauge.ours and cell.gauge.ours.counts_lost for cell in cells)
@@ -396,8 +400,10 @@ def _by_variant(runs: Iterable[tuple[str, Counter[RunStatus]]]) -> dict[str, Cou
 
 
 def _ends(runs: Mapping[str, Counter[RunStatus]], measure: str) -> str:
-    """Return, as text, how many runs of each variant ended in which way; a run that completed lacks
-    the measure."""
+    """Return, as text, how many runs of each variant, or of all variants if these are more than
+    MANY, ended in which way; a run that completed lacks the measure."""
+    if len(runs) > MANY:
+        runs = {f"{len(runs)} variants": sum(runs.values(), Counter())}
     without = {RunStatus.COMPLETED: f"without a {measure}"}
     return "; ".join(
         f"{name}: {', '.join(f'{n} {without.get(it, it.value)}' for it, n in counts.items())}"
