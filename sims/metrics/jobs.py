@@ -63,7 +63,7 @@ class Jobs:
     bound: float
     """Smallest own time of bounded slowdown, in time units."""
     work: Floats
-    """Work done by the runs that completed, in time at speed 1."""
+    """Work of the job, as time at speed 1 on the workers that computed it."""
     recorded: Floats
     """Waiting time in the log that is replayed; nan if unknown."""
 
