@@ -312,8 +312,9 @@ def _of_blocks(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
     if few or (over and short):
         yield (
             f"A verdict needs {FEWEST_BLOCKS} blocks with information, in which some job has a "
-            f"{measure} other than 0 in either variant; the last column says how many have it. A "
-            "shorter `measures.block` gives more of them, which are less independent."
+            f"{measure} above {cells[0].gauge.least} in either variant; the last column says how "
+            "many have it. A shorter `measures.block` gives more of them, which are less "
+            "independent."
         )
     elif short:
         yield (

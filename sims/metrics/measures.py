@@ -130,6 +130,11 @@ class Measure(enum.Enum):
         return name if name in QUANTITIES else None
 
     @property
+    def least(self) -> int:
+        """Smallest value that a job can have of the measure's quantity: 1 for slowdowns, else 0."""
+        return int(self.quantity in ("stretch", "bounded_slowdown"))
+
+    @property
     def statistic(self) -> str:
         """Statistic that the measure is of the jobs' values: median, p90, p95 or p99 if its name
         ends so, else mean."""
