@@ -180,6 +180,16 @@ def test_a_summary_says_where_waits_are_of_completed_jobs_and_lost_has_unfinishe
     assert "wait        mean 150 s, median" in said and "unfinished" not in said
 
 
+def test_a_user_named_unknown_is_in_one_class_with_jobs_that_name_none(shell: Shell) -> None:
+    jobs = "{ processors = 1, time = 9, user = 'unknown' }, { processors = 1, time = 9 }"
+    text = (
+        f'name = "who"\nplatform = {{ workers = 1 }}\njob = {{ kind = "rigid", jobs = [{jobs}] }}\n'
+    )
+    shell("run", shell.write(text), "--log", "who.jsonl")
+    row = shell("summary", "who.jsonl", "--by", "user").out.splitlines()[-1].split()
+    assert row[:3] == ["unknown", "2", "4.5"]
+
+
 RECLAIMED = """\
 name = "reclaimed"
 workers = [{ availability = "uurrrruuuuuu" }, {}]
