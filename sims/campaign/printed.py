@@ -72,7 +72,8 @@ def every_cell(asked: Campaign, cells: Sequence[Comparison], title: str, unit: s
     blocks = sorted({len(cell.paired) for cell in cells if cell.speaks})
     rows = []
     for cell in cells:
-        place = (*(as_toml(value) for _, value in cell.point), *([cell.gauge.name] if many else []))
+        measured = [_with_unit(cell.gauge, unit)] if many else []
+        place = (*(as_toml(value) for _, value in cell.point), *measured)
         for line in cell.lines:
             whole = [_whole(cell.gauge, line, unit)] if blocks else []
             mean, *more = _figures(cell, line, bool(blocks))
