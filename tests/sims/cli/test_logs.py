@@ -164,6 +164,25 @@ def test_a_replayed_log_shows_its_own_waits_and_warns_where_they_are_far(
     assert shell("audit", "own.jsonl").out == "15 events: every law holds\n"
 
 
+def test_recorded_waits_are_set_beside_the_simulated_ones_of_the_same_jobs(shell: Shell) -> None:
+    """On one processor J1 waits 10 s and J2 20 s; recorded is J2's wait only, as 25 s."""
+    rows = (
+        f"{k} 0 {w} 10 1 -1 -1 1 10 -1 1 1 1 -1 1 -1 -1 -1\n" for k, w in enumerate((-1, -1, 25))
+    )
+    Path("own.swf").write_text("".join(rows))
+    job = '[job]\nkind = "rigid"\nswf = {file = "own.swf"}\n'
+    text = f'name = "own"\n[platform]\nworkers = 1\n{job}[policy]\nname = "EASY"\n'
+    shell("run", shell.write(text), "--log", "own.jsonl")
+    said = shell("summary", "own.jsonl").out
+    assert "wait        mean 10 s, median 10 s" in said
+    assert "recorded  known of 1 job, mean 25 s, median 25 s" in said
+    assert "recorded  slowdown: known of 1 job, mean 3.5," in said
+    assert "warning" not in said
+    Path("own.swf").write_text(Path("own.swf").read_text().replace("2 0 25", "2 0 4"))
+    shell("run", "tiny.toml", "--log", "less.jsonl")
+    assert "wait is 4 s recorded, 20 s simulated" in shell("summary", "less.jsonl").out
+
+
 def test_a_summary_says_where_waits_are_of_completed_jobs_and_lost_has_unfinished_ones(
     shell: Shell,
 ) -> None:
