@@ -290,6 +290,7 @@ def _notes(results: Results, cells: Sequence[Comparison], many: int) -> Iterator
     yield from _of_blocks(cells, results.campaign.measures[0])
     pairs = {"block" if it.speaks else "seed" for it in cells if any(_.tested for _ in it.lines)}
     yield from _levels(results.campaign, many, " or ".join(sorted(pairs)))
+    yield from _looks(results.campaign, cells)
     if wide := results.wide():
         most = counted(results.campaign.most, "run")
         where = f" in {counted(wide, 'cell')}" if results.plan.places > 1 else ""
@@ -330,8 +331,7 @@ def _of_blocks(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
 
 
 def _levels(asked: Campaign, many: int, pairs: str) -> Iterator[str]:
-    """Yield notes on the confidence level at which the intervals of `many` comparisons hold, and on
-    the looks at them that `precision` takes.
+    """Yield a note on the confidence level at which the intervals of `many` comparisons hold.
 
     `pairs` says by what the variants' runs are paired: seed, block or both.
     """
@@ -342,7 +342,19 @@ def _levels(asked: Campaign, many: int, pairs: str) -> Iterator[str]:
             f"together at 95 % ({counted(many, 'comparison')}, Bonferroni): better or worse is "
             f"one that excludes {none}."
         )
-    if asked.precision is not None:
+
+
+def _looks(asked: Campaign, cells: Sequence[Comparison]) -> Iterator[str]:
+    """Yield a note on the looks at intervals that `precision` takes; `cells` has the comparisons of
+    the first measure."""
+    if asked.precision is None:
+        return
+    if asked.precision.measure in (None, asked.measures[0]) and all(it.alike for it in cells):
+        yield (
+            "No runs were added: those of each variant are all alike, so that none could tell how "
+            "narrow an interval is."
+        )
+    else:
         yield (
             f"Runs were added until intervals were narrow enough: all are at {asked.level:.2%}, "
             f"for {len(asked.precision.looks())} looks to hold at 95 % (Bonferroni)."

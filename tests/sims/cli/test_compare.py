@@ -270,6 +270,13 @@ def test_a_completed_run_without_the_measure_is_not_told_as_not_completed(shell:
     assert "Not completed" not in out
 
 
+def test_alike_runs_are_not_said_to_have_narrow_intervals(shell: Shell) -> None:
+    words = ("--vary", "policy.order=FCFS,SJF", "--runs", "2", "--precision", "1%")
+    out = shell("compare", shell.write(FEW), *words).out
+    assert "No runs were added: those of each variant are all alike" in out
+    assert "narrow enough" not in out
+
+
 def test_a_policy_that_starves_its_jobs_is_left_out_by_name(own: Shell) -> None:
     vary = ("--vary", "policy.name=R-LIST-0,mine:idle")
     said = own("compare", RIGID, *vary, "--runs", "2", "--policies", ".")
