@@ -150,7 +150,7 @@ def _beside(cell: Comparison, line: Line) -> str:
 
 def _over_cells(cells: Sequence[Comparison], baseline: str) -> str:
     """Return, as text, the numbers of cells in which each variant is better, is worse, and has no
-    verdict."""
+    verdict. The text names the measure, since the table may have others."""
     found = Counter((line.variant, line.verdict) for cell in cells for line in cell.lines)
     variants = dict.fromkeys(line.variant for cell in cells for line in cell.lines if line.tested)
     many = counted(len(cells), "cell")
@@ -160,7 +160,7 @@ def _over_cells(cells: Sequence[Comparison], baseline: str) -> str:
         + (f" ({unknown:,} without a verdict)" if (unknown := found[name, Verdict.UNKNOWN]) else "")
         for name in variants
     ]
-    return "; ".join(clauses)
+    return f"By {cells[0].gauge.name}, {'; '.join(clauses)}"
 
 
 def assumptions(scenario: Scenario) -> str:

@@ -96,6 +96,11 @@ class MeasureSpec:
         raise MeasureRefused(problem, accepted)
 
     @property
+    def least(self) -> int:
+        """Smallest value that a job can have of the measure; 0 for measures of whole runs."""
+        return self.ours.least if self.ours else 0
+
+    @property
     def words(self) -> str:
         """Label of the measure on an axis of a picture."""
         return self.ours.words if self.ours else self.name.rpartition(":")[2].replace("_", " ")
@@ -181,7 +186,7 @@ class RunResult:
     blocks: dict[str, dict[str, dict[str, Any]]] = field(factory=dict)
     """Maps each measure of jobs, and each class of jobs (the class of all has the empty name), to
     three entries: `value`; `blocks`, a number for each block of time (sims/blocks.py);
-    and `informed`, whether any job of that block has a value other than 0."""
+    and `informed`, whether any job of that block has more than the least possible value."""
     speaks: str = ""
     """Text on the evidence and the scope of intervals over those blocks."""
 
@@ -316,7 +321,7 @@ def _by_block(
             found[it.value][name] = {
                 "value": it.summed(known),
                 "blocks": each.tolist(),
-                "informed": informed(values, block_of)[: len(each)],
+                "informed": informed(values, block_of, it.least)[: len(each)],
             }
     speaks = "" if blocks is None else blocks.text(submitted, units(scenario.times.value))
     return found, speaks

@@ -72,11 +72,12 @@ def every_cell(asked: Campaign, cells: Sequence[Comparison], title: str, unit: s
     blocks = sorted({len(cell.paired) for cell in cells if cell.speaks})
     rows = []
     for cell in cells:
-        place = (*(as_toml(value) for _, value in cell.point), *([cell.gauge.name] if many else []))
+        measured = [_with_unit(cell.gauge, unit)] if many else []
+        place = (*(as_toml(value) for _, value in cell.point), *measured)
         for line in cell.lines:
             whole = [_whole(cell.gauge, line, unit)] if blocks else []
             mean, *more = _figures(cell, line, bool(blocks))
-            completed = f"{line.as_asked} of {len(line.runs)}"
+            completed = f"{line.completed} of {len(line.runs)}"
             figures = (completed, mean, *whole, *(more if compared else ()))
             rows.append((*place, *_variant_cells(asked, line.variant), *figures))
     classes, measure = ([asked.by.value] if asked.by else []), (["measure"] if many else [])
@@ -116,7 +117,7 @@ def best_of_lines(
         means = (rounded(it.mean if it else None) for it in found)
         variant = _variant_cells(asked, line.variant) if compared else ()
         values = (as_toml(value) for _, value in cell.point)
-        rows.append((*values, *variant, f"{line.as_asked} of {len(line.runs)}", *means))
+        rows.append((*values, *variant, f"{line.completed} of {len(line.runs)}", *means))
     names = [f"best {key}" if key == x else key for key in asked.axes]
     names += [asked.by.value] if asked.by else []
     left = (*names, *((settings_of(asked) or ("variant",)) if compared else ()))

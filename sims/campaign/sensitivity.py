@@ -24,6 +24,7 @@ from sims.campaign.engine import Watch, execute, unwatched
 from sims.campaign.executors import Workers
 from sims.campaign.question import campaign_of, changed, gauge_of, percentage, refuse_raised
 from sims.campaign.results import store_in
+from sims.campaign.tables import lacking
 from sims.errors import COMMAND_LINE, InputError
 from sims.intervals import Estimate, rounded
 from sims.metrics.measures import Measure
@@ -126,7 +127,9 @@ class Changes(Answer):
         intervals hold."""
         tests = sum(line.tested for line in self.comparison.lines)
         level = f"All intervals hold together at 95 % ({counted(tests, 'comparison')}, Bonferroni)."
-        return [self.sentence, f"Assumed: {assumptions(self.scenario)}.", level]
+        missing = lacking([self.comparison], self.measure, ranked=False)
+        assumed = f"Assumed: {assumptions(self.scenario)}."
+        return [self.sentence, *missing, assumed, *([level] if tests else [])]
 
 
 # --- one number at a time -----------------------------------------------------------------------
@@ -372,6 +375,10 @@ def sensitivity(
     refuse_raised(found)
     [cell] = found.comparisons()
     lines = {line.variant: line for line in cell.lines}
+    if not lines[BASE].as_asked:
+        problem = f"no run of the scenario as it is has a {cell.gauge.name}"
+        accepted = "a scenario whose runs complete, a later --until, or another measure"
+        raise InputError(COMMAND_LINE, "--measure", problem, accepted)
     facts = str(path), cell, part, scenario
     if pairs:
         return PairMap(*facts, names, {at: lines[name] for at, name in points.items()})

@@ -7,7 +7,7 @@ The table for people comes with the notes that a reader needs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,6 +33,8 @@ from sims.writing import replacing
 TEX = ".tex"
 SUFFIXES = (*exports.SUFFIXES, TEX)
 """Suffixes of files to which a table can be written."""
+MANY = 12
+"""Largest number of variants that a note names one by one."""
 MOST = 100
 """Largest number of rows that a campaign prints without being asked for all."""
 
@@ -284,10 +286,11 @@ def _row(cell: Comparison, line: Line) -> dict[str, Any]:
 def _notes(results: Results, cells: Sequence[Comparison], many: int) -> Iterator[str]:
     """Yield the notes that explain the comparisons `cells` of a campaign's first measure. `many` is
     the number of comparisons in the whole table by which the level is corrected."""
-    yield from _lacking(cells, results.campaign.measures[0])
+    yield from lacking(cells, results.campaign.measures[0])
     yield from _of_blocks(cells, results.campaign.measures[0])
     pairs = {"block" if it.speaks else "seed" for it in cells if any(_.tested for _ in it.lines)}
     yield from _levels(results.campaign, many, " or ".join(sorted(pairs)))
+    yield from _looks(results.campaign, cells)
     if wide := results.wide():
         most = counted(results.campaign.most, "run")
         where = f" in {counted(wide, 'cell')}" if results.plan.places > 1 else ""
@@ -310,8 +313,9 @@ def _of_blocks(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
     if few or (over and short):
         yield (
             f"A verdict needs {FEWEST_BLOCKS} blocks with information, in which some job has a "
-            f"{measure} other than 0 in either variant; the last column says how many have it. A "
-            "shorter `measures.block` gives more of them, which are less independent."
+            f"{measure} above {cells[0].gauge.least} in either variant; the last column says how "
+            "many have it. A shorter `measures.block` gives more of them, which are less "
+            "independent."
         )
     elif short:
         yield (
@@ -327,8 +331,7 @@ def _of_blocks(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
 
 
 def _levels(asked: Campaign, many: int, pairs: str) -> Iterator[str]:
-    """Yield notes on the confidence level at which the intervals of `many` comparisons hold, and on
-    the looks at them that `precision` takes.
+    """Yield a note on the confidence level at which the intervals of `many` comparisons hold.
 
     `pairs` says by what the variants' runs are paired: seed, block or both.
     """
@@ -339,27 +342,42 @@ def _levels(asked: Campaign, many: int, pairs: str) -> Iterator[str]:
             f"together at 95 % ({counted(many, 'comparison')}, Bonferroni): better or worse is "
             f"one that excludes {none}."
         )
-    if asked.precision is not None:
+
+
+def _looks(asked: Campaign, cells: Sequence[Comparison]) -> Iterator[str]:
+    """Yield a note on the looks at intervals that `precision` takes; `cells` has the comparisons of
+    the first measure."""
+    if asked.precision is None:
+        return
+    if asked.precision.measure in (None, asked.measures[0]) and all(it.alike for it in cells):
+        yield (
+            "No runs were added: those of each variant are all alike, so that none could tell how "
+            "narrow an interval is."
+        )
+    else:
         yield (
             f"Runs were added until intervals were narrow enough: all are at {asked.level:.2%}, "
             f"for {len(asked.precision.looks())} looks to hold at 95 % (Bonferroni)."
         )
 
 
-def _lacking(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
-    """Yield notes on why figures, intervals and verdicts of the compared measure are missing."""
+def lacking(cells: Sequence[Comparison], measure: str, ranked: bool = True) -> Iterator[str]:
+    """Yield notes on why figures, intervals and verdicts of the compared measure are missing;
+    `ranked` says that the table tells on how many seeds each variant is best."""
     lines = [line for cell in cells for line in cell.lines]
-    out: dict[str, Counter[RunStatus]] = {}
-    for line in lines:
-        if line.left_out:
-            out.setdefault(line.variant, Counter()).update(line.left_out)
-    if out:
+    if out := _by_variant((it.variant, it.left_out) for it in lines):
         paired, seeds = sum(len(it.paired) for it in cells), sum(it.seeds for it in cells)
-        text = "; ".join(f"{name}: {_left_out(ends, measure)}" for name, ends in out.items())
+        whole = any(RunStatus.COMPLETED in counts for counts in out.values())
+        head = "In no mean" if whole else "Not completed, and in no mean"
+        best = f", best is over the {paired} of {seeds} on which all have" if ranked else ""
         yield (
-            f"Not completed, and in no mean: {text}. Variants are compared over the seeds on which "
-            f"both did, best is over the {paired} of {seeds} on which all did."
+            f"{head}: {_ends(out, measure)}. Variants are compared over the seeds on which both "
+            f"have a value{best}."
         )
+    if partly := _by_variant((it.variant, it.partly) for it in lines):
+        lost = any(cell.gauge.ours and cell.gauge.ours.counts_lost for cell in cells)
+        why = " What unfinished jobs had computed when a run ended counts as lost." if lost else ""
+        yield f"Not completed, but in the mean: {_ends(partly, measure)}.{why}"
     if unlike := dict.fromkeys(it.variant for it in lines if it.verdict is Verdict.UNLIKE):
         yield (
             f"Unlike, and not compared: {'; '.join(unlike)}: other jobs than the baseline's, as "
@@ -385,8 +403,22 @@ def _at(some: Sequence[Comparison], cells: Sequence[Comparison]) -> str:
     return "" if len(some) == len(cells) else f" at {points}"
 
 
-def _left_out(ends: Counter[RunStatus], measure: str) -> str:
-    """Return, as text, how many runs are left out for which reason, from numbers by status; a run
-    that completed lacks the measure."""
+def _by_variant(runs: Iterable[tuple[str, Counter[RunStatus]]]) -> dict[str, Counter[RunStatus]]:
+    """Sum up the numbers of runs of each variant, by status; variants without any are left out."""
+    found: dict[str, Counter[RunStatus]] = {}
+    for variant, counts in runs:
+        if counts:
+            found.setdefault(variant, Counter()).update(counts)
+    return found
+
+
+def _ends(runs: Mapping[str, Counter[RunStatus]], measure: str) -> str:
+    """Return, as text, how many runs of each variant, or of all variants if these are more than
+    MANY, ended in which way; a run that completed lacks the measure."""
+    if len(runs) > MANY:
+        runs = {f"{len(runs)} variants": sum(runs.values(), Counter())}
     without = {RunStatus.COMPLETED: f"without a {measure}"}
-    return ", ".join(f"{n} {without.get(it, it.value)}" for it, n in ends.items())
+    return "; ".join(
+        f"{name}: {', '.join(f'{n} {without.get(it, it.value)}' for it, n in counts.items())}"
+        for name, counts in runs.items()
+    )

@@ -60,7 +60,7 @@ def test_where_intervals_show_nothing_the_sentence_says_nothing_of_a_direction()
 def test_several_cells_are_counted() -> None:
     cells = [compared(other=scaled(0.8)), compared(other=scaled(1.2)), compared(other=scaled(0.7))]
     assert answer(cells, "base") == (
-        "other is better than base in 2 and worse in 1 of 3 cells; "
+        "By cost, other is better than base in 2 and worse in 1 of 3 cells; "
         "5 runs of each variant in each cell."
     )
 

@@ -117,6 +117,20 @@ def test_a_number_matters_most_only_where_intervals_tell_it_from_all_others(shel
     assert "; faults.mtbf may matter as much; " in found["sentence"]
 
 
+def test_a_measure_that_no_run_has_is_refused_and_missing_intervals_are_explained(
+    shell: Shell,
+) -> None:
+    """No run ends by 20; without randomness two runs of a change are one observation."""
+    words = ("sensitivity", "study.toml", "--keys", "job.jobs.0.time", "--runs", "2")
+    line = shell.refused(*words, "--until", "20")
+    assert "--measure: no run of the scenario as it is has a makespan; accepted:" in line
+    out = shell(*words).out
+    assert "All runs of a variant have the same makespan: the seed does not change it" in out
+    assert "Bonferroni" not in out
+    out = shell(*words, "--until", "140").out
+    assert "Not completed, and in no mean: job.jobs.0.time +: 2 capped. Variants are" in out
+
+
 def test_where_nothing_matters_the_sentence_says_so(shell: Shell) -> None:
     found = holdfast.sensitivity("study.toml", ["faults.1.mtbf"], runs=3, seed=1)
     assert found.sentence == (

@@ -187,6 +187,17 @@ def test_the_sentence_says_that_the_best_is_at_an_end_of_its_range(shell: Shell)
     assert "at the upper end of its range: more may be better); makespan " in below
 
 
+def test_alike_runs_have_no_interval_of_width_0_and_a_flat_range_no_better_side(
+    shell: Shell,
+) -> None:
+    """Hardly any fault comes, and the job needs 8 workers."""
+    few = ("--over", "platform.workers=9..10", "--set", "faults.mtbf=1e9", "--runs", "2")
+    said = shell("tune", "study.toml", *few, "--each", "4", "--minimise", "makespan").out
+    assert "platform.workers = 9 (as good within 1 %: 9 to 10); makespan 1,2" in said
+    assert "± 0" not in said
+    assert "; 2 runs, all with the same makespan." in said
+
+
 @pytest.mark.parametrize(
     ("values", "value", "text"),
     [
