@@ -105,19 +105,7 @@ class Tuned(Answer):
     @property
     def estimate(self) -> Estimate:
         """Mean of the measure at the best point, over seeds that the search did not use."""
-        return self._mean(0)
-
-    def _mean(self, which: int) -> Estimate:
-        """Return the mean of value number `which` at the best point, without an interval where no
-        seed makes a difference: it would be of width 0."""
-        found = estimate(self.fresh, which, self.level)
-        return found.unbounded if self.alike else found
-
-    @property
-    def alike(self) -> bool:
-        """Whether all runs of each point that was tried have the same values."""
-        trials = (it.values for it in self.search.trials.values())
-        return all(len(set(values)) == 1 for values in (*trials, self.fresh))
+        return estimate(self.fresh, 0, self.level)
 
     @property
     def runs(self) -> int:
@@ -141,7 +129,7 @@ class Tuned(Answer):
         ]
         means = {self.measure: self.estimate}
         for k, it in enumerate(self.bounds, 1):
-            means.setdefault(it.measure, self._mean(k))
+            means.setdefault(it.measure, estimate(self.fresh, k, self.level))
         values = [f"{it.value} {rounded(mean)}{self._unit(it)}" for it, mean in means.items()]
         runs = counted(len(self.fresh), "run")
         return "; ".join((", ".join(clauses), ", ".join(values), *self._doubted, f"{runs}."))
@@ -183,10 +171,6 @@ class Tuned(Answer):
         trials = self.search.trials.values()
         unknown = [len(it.values) for it in trials if it.state is State.OPEN]
         said = [self.sentence, f"Assumed: {assumptions(self.scenario)}."]
-        if self.alike:
-            once = "the seed does not change it in these runs, which are one observation"
-            what = "without an interval: they say nothing of other jobs, faults or weeks"
-            said.append(f"All runs of a point have the same {self.measure.value}: {once}, {what}.")
         if unknown:
             few, many, points = min(unknown), max(unknown), counted(len(unknown), "point")
             runs = f"{few:,} to " * (few < many) + counted(many, "run")
