@@ -114,12 +114,6 @@ class Tuned(Answer):
         return found.unbounded if found.size and found.low == found.high else found
 
     @property
-    def alike(self) -> bool:
-        """Whether all runs of each point that was tried have the same values."""
-        trials = (it.values for it in self.search.trials.values())
-        return all(len(set(values)) == 1 for values in (*trials, self.fresh))
-
-    @property
     def runs(self) -> int:
         """Number of runs that the whole search took, with those of the answer."""
         return self.search.runs + len(self.fresh)
@@ -187,10 +181,6 @@ class Tuned(Answer):
         trials = self.search.trials.values()
         unknown = [len(it.values) for it in trials if it.state is State.OPEN]
         said = [self.sentence, f"Assumed: {assumptions(self.scenario)}."]
-        if self.alike:
-            once = "the seed does not change it in these runs, which are one observation"
-            what = "without an interval: they say nothing of other jobs, faults or weeks"
-            said.append(f"All runs of a point have the same {self.measure.value}: {once}, {what}.")
         if unknown:
             few, many, points = min(unknown), max(unknown), counted(len(unknown), "point")
             runs = f"{few:,} to " * (few < many) + counted(many, "run")

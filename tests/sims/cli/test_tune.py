@@ -103,16 +103,6 @@ def test_the_answer_ends_with_a_sentence_what_is_assumed_and_a_command_that_runs
     assert shell("run", "study.toml", "--set", setting, "--log", "one.jsonl").code == 0
 
 
-def test_runs_that_no_seed_changes_have_no_interval_and_the_answer_says_so(shell: Shell) -> None:
-    """Without faults 1,200 s of work take that long, and 2 s for each checkpoint between."""
-    words = ("--over", "protection.period=40,100", "--minimise", "makespan", "--runs", "3")
-    said = shell("tune", "study.toml", *words, "--set", "faults=off")
-    assert said.code == 0, said.err
-    lines, same = said.out.splitlines(), "3 runs, all with the same makespan"
-    assert f"protection.period = 100; makespan {1200 + 2 * 11:,} s; {same}." in lines
-    assert any(it.startswith("All runs of a point have the same makespan") for it in lines)
-
-
 def test_the_sentence_and_the_table_give_all_values_of_a_key_in_one_unit(
     shell: Shell, kept: Path
 ) -> None:
