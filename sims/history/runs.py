@@ -296,6 +296,8 @@ class Runs(Workers):
         self._notify.run_ended(run, record, event.done)
         self._notify.run_over(run, record.t)
         run.since, run.seq, run.done = record.t, record.seq, event.done
+        if run.paused:  # messages that passed meanwhile are reported as such of a pause
+            self._cut_all(run.apart, record)
         run.paused, run.hung = False, None
         if run.dropped:
             self._let_in(run, record, run.dropped)
