@@ -158,10 +158,13 @@ class Report:
 
     @property
     def late(self) -> int | None:
-        """Number of jobs that were not completed by their deadlines; None where no job has one."""
-        took = dict(zip(self.jobs.names, self.jobs.flowtime.tolist(), strict=True))
+        """Number of jobs that were not completed by their deadlines, as far as these had passed at
+        the log's end; None where no job has one."""
+        took = {job: self.summary.time - at for job, at in self.summary.submitted.items()}
+        took |= zip(self.jobs.names, self.jobs.flowtime.tolist(), strict=True)
+        took |= dict.fromkeys(self.summary.killed, inf)
         due = self.deadlines.items()
-        return sum(took.get(job, inf) > at * (1 + SAME) for job, at in due) if due else None
+        return sum(took.get(job, 0) > at * (1 + SAME) for job, at in due) if due else None
 
     @property
     def utilisation(self) -> float:

@@ -286,12 +286,12 @@ class QueueDecider(Decider):
                 processors = self.reserve.members(waiting)
             why = partial(self.promises.why, decision, waiting) if logged else None
             former = state.former.get(index, ())
-            copy, numbers = start(index, processors, cause, former, why, standbys)
+            copy, numbers, own = start(index, processors, cause, former, why, standbys)
             if standbys:
                 processors = size_of(numbers)
             end = now + waiting.held
             if state.maintenance is not None:
-                end = min(end, state.maintenance.next_from(members(numbers), now))
+                end = min(end, state.maintenance.next_from(members(own), now))
             run = end, index, processors, waiting, numbers, copy
             state.runs[copy] = run
             if self.memory is not None:
@@ -312,12 +312,12 @@ class QueueDecider(Decider):
             windows = self.state.maintenance
             while count < self.most[index] and self._fits(waiting):
                 standbys = waiting.job.standbys
-                copy, numbers = start(index, processors, cause, (), why, standbys)
+                copy, numbers, own = start(index, processors, cause, (), why, standbys)
                 pool.reopen()
                 held = size_of(numbers) if standbys else processors
                 end = self.scheduler.now + waiting.held
                 if windows is not None:
-                    end = min(end, windows.next_from(members(numbers), self.scheduler.now))
+                    end = min(end, windows.next_from(members(own), self.scheduler.now))
                 runs[copy] = run = end, index, held, waiting, numbers, copy
                 if self.memory is not None:
                     self.memory.started(run)

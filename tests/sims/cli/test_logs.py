@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from actors.events import SCHEMA
 from tests.case_files import listed
-from tests.sims.cli.commands import Shell, change
+from tests.sims.cli.commands import FEW, Shell, change
 from tests.sims.kinds import written
 
 COMMANDS = ("summary", "trace --job application", "why 0")
@@ -138,6 +139,15 @@ def test_names_longer_than_their_column_keep_it_straight(shell: Shell) -> None:
     rows = shell("summary", "long.jsonl", "--by", "job").out.splitlines()[-3:]
     assert len({len(row) for row in rows}) == 1
     assert rows[1].split() == [name, "2"]
+
+
+def test_tables_of_jobs_and_classes_have_the_units_of_their_numbers(shell: Shell) -> None:
+    """The ledger above is in hours where the log is long."""
+    shell("run", shell.write(FEW), "--log", "few.jsonl")
+    said = shell("summary", "few.jsonl", "--by", "job").out
+    assert "ledger      processor-hours" in said
+    assert re.search(r"^processors x s +useful", said, re.MULTILINE)
+    assert " wait, s " in shell("summary", "few.jsonl", "--by", "size").out
 
 
 FAR = (
