@@ -223,8 +223,8 @@ class WorkerFields(Section):
     memory: Natural | None = None
     """mu_q: largest number of tasks held at once; default: all of a job's, which is no limit."""
     price: Amount | None = None
-    """Price of an hour of the worker, paid while a run holds it, in place of all other prices;
-    default: that of `[measures]` or of its availability's trace."""
+    """Price of an hour of the worker, paid while it is UP and a run holds it, in place of all other
+    prices; default: that of `[measures]` or of its availability's trace."""
     belief: Markov | None = None
     """Markov chain that policies assume for the worker; default: the true chain, or the one fitted
     to its availability."""
