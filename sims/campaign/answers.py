@@ -128,7 +128,7 @@ def answer(cells: Sequence[Comparison], baseline: str) -> str | None:
 def _in_one(cell: Comparison, baseline: str) -> str:
     better = [line for line in cell.lines if line.verdict is Verdict.BETTER]
     worse = [line.variant for line in cell.lines if line.verdict is Verdict.WORSE]
-    name = cell.gauge.name
+    name = cell.gauge.value
     if better:
         pick = max if cell.gauge.higher_is_better else min
         best = pick(better, key=lambda line: line.effect.mean if line.effect else 0.0)

@@ -52,7 +52,9 @@ def draw(results: Results, path: Path) -> Path:
         path,
         picture.title or campaign.name,
         names.get(picture.x) or axis_words(picture.x, "" if ticks else results.unit),
-        names.get(gauge.name, gauge.words) + beside.format(baseline) + unit,
+        names.get(picture.measure or campaign.measures[0], gauge.words)
+        + beside.format(baseline)
+        + unit,
         columns=min(picture.columns, len(panels)),
         log_x=picture.log_x,
         log_y=picture.log_y,

@@ -10,7 +10,7 @@ from attrs import frozen
 
 from sims.campaign import Campaign
 from sims.campaign.axes import as_toml, settings_text
-from sims.campaign.batches import MeasureSpec
+from sims.campaign.batches import AnyMeasure
 from sims.campaign.comparing import Comparison, Line, Verdict
 from sims.errors import visible
 from sims.intervals import about, rounded, rounded_ratio
@@ -72,7 +72,10 @@ def every_cell(asked: Campaign, cells: Sequence[Comparison], title: str, unit: s
     blocks = sorted({len(cell.paired) for cell in cells if cell.speaks})
     rows = []
     for cell in cells:
-        place = (*(as_toml(value) for _, value in cell.point), *([cell.gauge.name] if many else []))
+        place = (
+            *(as_toml(value) for _, value in cell.point),
+            *([cell.gauge.value] if many else []),
+        )
         for line in cell.lines:
             whole = [_whole(cell.gauge, line, unit)] if blocks else []
             mean, *more = _figures(cell, line, bool(blocks))
@@ -92,7 +95,7 @@ def every_cell(asked: Campaign, cells: Sequence[Comparison], title: str, unit: s
 
 
 def best_of_lines(
-    asked: Campaign, cells: Sequence[Comparison], title: str, unit: str, x: str, shown: MeasureSpec
+    asked: Campaign, cells: Sequence[Comparison], title: str, unit: str, x: str, shown: AnyMeasure
 ) -> Printed:
     """Return a table with a row for each line along the axis `x`, at the value of `x` where the
     mean of the measure `shown` is best.
@@ -102,17 +105,17 @@ def best_of_lines(
     """
     compared = len(asked.variants) > 1
     lines = [(cell, line) for cell in cells for line in cell.lines]
-    at = {(settings_text(cell.point), it.variant, cell.gauge.name): it for cell, it in lines}
+    at = {(settings_text(cell.point), it.variant, cell.gauge.value): it for cell, it in lines}
     along: dict[tuple[str, str], list[tuple[Comparison, Line]]] = {}
     for cell, line in lines:
-        if cell.gauge.name == shown.name and not line.left_out and line.mean.size:
+        if cell.gauge.value == shown.value and not line.left_out and line.mean.size:
             rest = settings_text(tuple(it for it in cell.point if it[0] != x))
             along.setdefault((rest, line.variant), []).append((cell, line))
     best = max if shown.higher_is_better else min
     rows = []
     for cell, line in (best(group, key=lambda it: it[1].mean.mean) for group in along.values()):
         place = settings_text(cell.point), line.variant
-        found = (at.get((*place, it.name)) for it in asked.gauges)
+        found = (at.get((*place, it.value)) for it in asked.gauges)
         means = (rounded(it.mean if it else None) for it in found)
         variant = _variant_cells(asked, line.variant) if compared else ()
         values = (as_toml(value) for _, value in cell.point)
@@ -140,12 +143,12 @@ def _variant_cells(asked: Campaign, variant: str) -> tuple[str, ...]:
     return tuple(map(as_toml, asked.variants[variant].values()))
 
 
-def _with_unit(gauge: MeasureSpec, unit: str) -> str:
+def _with_unit(gauge: AnyMeasure, unit: str) -> str:
     """Return the name of a measure with its unit, if it has one."""
-    return f"{gauge.name}, {units(unit)}" if gauge.timed else gauge.name
+    return f"{gauge.value}, {units(unit)}" if gauge.timed else gauge.value
 
 
-def _whole(gauge: MeasureSpec, line: Line, unit: str) -> str:
+def _whole(gauge: AnyMeasure, line: Line, unit: str) -> str:
     """Return, as text, the measure's value over all jobs of the variant's first run, as `summary`
     shows it; a dash if it has none."""
     value = line.runs[0].value

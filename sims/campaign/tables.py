@@ -18,7 +18,7 @@ from attrs import define, evolve
 from sims.campaign import Campaign
 from sims.campaign.answers import Answer, answer, assumptions, ends
 from sims.campaign.axes import settings_text
-from sims.campaign.batches import MeasureSpec, RunStatus
+from sims.campaign.batches import AnyMeasure, RunStatus
 from sims.campaign.comparing import Comparison, Line, Verdict, corrected, judged
 from sims.campaign.picture import draw, draw_runs
 from sims.campaign.printed import Printed, best_of_lines, every_cell
@@ -116,7 +116,7 @@ class Table(Answer):
         if not self.short and shown == self._rows:
             return
         load = "--load " if asked.made else ""
-        best = f"At the {self._along} with the best {self._judged.name}: "
+        best = f"At the {self._along} with the best {self._judged.value}: "
         yield (
             f"{best if self.short else 'The first '}{shown} of {self._rows:,} rows; "
             f"`holdfast campaign table {asked.source} {load}--all` prints all."
@@ -162,7 +162,7 @@ class Table(Answer):
         return max(asked.axes, key=lambda it: len(asked.axes[it]), default=None)
 
     @property
-    def _judged(self) -> MeasureSpec:
+    def _judged(self) -> AnyMeasure:
         """The measure by which the best value of a line is found."""
         asked = self.results.campaign
         return asked.gauge(asked.picture.measure if asked.picture else None)
@@ -190,7 +190,7 @@ class Table(Answer):
         runs, its mean and effect with the ends of their intervals, and its verdict."""
         return [
             {key: plain(value) for key, value in cell.point}
-            | {"measure": cell.gauge.name}
+            | {"measure": cell.gauge.value}
             | _row(cell, it)
             for cell in self.cells
             for it in cell.lines
@@ -206,7 +206,7 @@ class Table(Answer):
         ran = self._most_runs if asked.precision else asked.replications
         shared: dict[str, object] = {
             "scenario": asked.name,
-            "measure": gauge.name,
+            "measure": gauge.value,
             "unit": self.results.unit if gauge.timed else None,
             "higher_is_better": gauge.higher_is_better,
             "until": asked.until,

@@ -26,7 +26,6 @@ from sims.campaign.executors import Workers, opened
 from sims.campaign.question import (
     MOST_RUNS,
     campaign_of,
-    gauge_of,
     named,
     precision_of,
     refuse_raised,
@@ -279,7 +278,7 @@ def tune(
     answer_runs = most if wanted else runs
     measure, bounds = direction(minimise, maximise), tuple(map(Bound.of, subject_to))
     measures = dict.fromkeys(it.value for it in (measure, *(bound.measure for bound in bounds)))
-    asked = campaign_of(Path(file), changes or {}, gauge_of(measure), runs, seed, until)
+    asked = campaign_of(Path(file), changes or {}, measure, runs, seed, until)
     asked, kept = asked.model_copy(update={"measures": tuple(measures)}), store_in(store)
     with opened(workers) as ready:
 
