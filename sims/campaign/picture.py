@@ -1,19 +1,23 @@
-"""Draw a campaign as curves with intervals over an axis, in panels."""
+"""Draw a campaign as curves with intervals over an axis, in panels; and what a search tried: a
+curve over one range, a map over two, the spread of runs for words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import isnan
 from pathlib import Path
 from typing import Any
 
 from sims.campaign import Campaign, PictureSection
-from sims.campaign.axes import as_toml, settings_text
+from sims.campaign.axes import Dimension, as_toml, settings_text
 from sims.campaign.comparing import Comparison, Line, Verdict
 from sims.campaign.results import Results
+from sims.campaign.search import Search, State, Trial, estimate
 from sims.durations import seconds
 from sims.errors import InputError
-from sims.intervals import Estimate
+from sims.intervals import LEVEL, Estimate
 from sims.plots.comparisons import Spread, draw_panels, draw_spreads
+from sims.plots.maps import Dot, draw_maps
 from sims.scenario.builders.jobs import period_by
 from sims.scenario.keys import axis_words
 from sims.telling import units
@@ -169,6 +173,93 @@ def _values(cell: Comparison, line: Line) -> list[float]:
     if cell.speaks:
         return list(line.runs[0].blocks)
     return [run.value for run in line.runs if run.value is not None]
+
+
+# --- a search ---------------------------------------------------------------------------------
+
+APART = 0.1
+"""Least distance between two labels of an axis, as a part of the axis."""
+GOOD = State.BEST, State.AS_GOOD
+
+
+def draw_tuning(search: Search, path: Path, title: str, what: str, unit: str) -> Path:
+    """Draw the points of a search to `path`, and return `path`: curves over one range, a map over
+    the first two ranges, or the spread of runs for words alone.
+
+    There is a curve or a panel for each combination of the other keys' values. `what` names the
+    measure with its unit, and `unit` is the scenario's. Raises InputError where no point has a
+    value, and where matplotlib is missing.
+    """
+    dimensions = search.dimensions
+    known = [it for it in search.trials.values() if not isnan(it.mean)]
+    if not known:
+        raise InputError("picture", "", "no point has a value", "finished runs")
+    axes = [place for place, it in enumerate(dimensions) if it.ranges][:2]
+    ranged = [dimensions[place] for place in axes]
+    alike: dict[str, list[Trial]] = {}
+    for it in known:
+        pairs = enumerate(zip(dimensions, it.point, strict=True))
+        others = tuple((one.key, value) for k, (one, value) in pairs if k not in axes)
+        alike.setdefault(settings_text(others) if others else "", []).append(it)
+    if not ranged:
+        spreads = {
+            words: (it.sample, estimate(it.values, 0, LEVEL)) for words, [it] in alike.items()
+        }
+        return draw_spreads({"": spreads}, path, title, f"{what}, of each run")
+    sizes, names = zip(*(_scale(it, unit) for it in ranged), strict=True)
+    if len(ranged) == 1:
+        (place, size), along = (axes[0], sizes[0]), ranged[0]
+        curves = {
+            words or what: sorted(
+                (it.point[place] / size, estimate(it.values, 0, LEVEL)) for it in group
+            )
+            for words, group in alike.items()
+        }
+        return draw_panels(
+            *({"": curves}, path, title, names[0], what),
+            columns=1,
+            log_x=along.logs,
+            log_y=False,
+            line=None,
+            best=search.sign < 0,
+            ticks=_ticks(along, size, {it.point[place] for it in known}),
+        )
+    panels = {
+        words: [
+            Dot(
+                it.point[axes[0]] / sizes[0],
+                it.point[axes[1]] / sizes[1],
+                it.mean,
+                it.state in GOOD,
+                it.state is State.BEST,
+            )
+            for it in group
+        ]
+        for words, group in alike.items()
+    }
+    logs = ranged[0].logs, ranged[1].logs
+    return draw_maps(panels, path, title, (*names, what), logs)
+
+
+def _ticks(it: Dimension, size: float, values: set[float]) -> dict[float, str]:
+    """Map each place on an axis, a value over the unit's `size`, to its label. The label is empty
+    where it would be closer than APART of the axis to the one before."""
+    labels, last = dict[float, str](), -APART
+    for value in sorted(values):
+        shown = it.part(value) - last >= APART
+        labels[value / size] = f"{value / size:.3g}" if shown else ""
+        last = it.part(value) if shown else last
+    return labels
+
+
+def _scale(it: Dimension, unit: str) -> tuple[float, str]:
+    """Return the size of an axis' unit in seconds, and the axis' name with the unit if it is of
+    times; 1 and the scenario's `unit` where the range's ends name no unit."""
+    size, unit = it.unit if it.timed else (1.0, unit)
+    return size, axis_words(it.key, unit)
+
+
+# --- before a campaign --------------------------------------------------------------------------
 
 
 def prepare_pictures(folder: Path) -> None:

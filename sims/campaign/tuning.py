@@ -18,11 +18,21 @@ from attrs import define, evolve, frozen
 
 from sims.campaign import Campaign, TuneSection
 from sims.campaign.answers import Answer, assumptions, ends
-from sims.campaign.axes import Settings, as_toml, each_once, settings_text
+from sims.campaign.axes import (
+    FORMS,
+    Dimension,
+    Point,
+    Settings,
+    as_toml,
+    dimension,
+    each_once,
+    settings_at,
+    settings_text,
+)
 from sims.campaign.comparing import run_of
-from sims.campaign.dimensions import FORMS, Dimension, Point, dimension, settings_at
 from sims.campaign.engine import Watch, execute, unwatched
 from sims.campaign.executors import Workers, opened
+from sims.campaign.picture import draw_tuning
 from sims.campaign.question import (
     MOST_RUNS,
     campaign_of,
@@ -32,7 +42,6 @@ from sims.campaign.question import (
 )
 from sims.campaign.results import Results, store_in
 from sims.campaign.search import EACH, FIRST, SURE, Search, State, Trial, Value, estimate
-from sims.campaign.tuning_picture import draw_tuning
 from sims.durations import seconds
 from sims.errors import COMMAND_LINE, InputError, chosen
 from sims.intervals import LEVEL, Estimate, mean_of, rounded
