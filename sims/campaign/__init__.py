@@ -205,7 +205,7 @@ class CampaignFile(Section):
             raise Unacceptable("tune", dict(self.tune.over), alone)
         for name in self.measures:
             try:
-                quantity = None if OWN.fullmatch(name) else Measure(name).quantity
+                quantity = self.gauge(name).quantity
             except ValueError:
                 known = ", ".join(it.value for it in Measure)
                 raise Unacceptable("measures", name, f"{known}, package.module:function") from None
@@ -217,6 +217,13 @@ class CampaignFile(Section):
         for key, value, accepted in self._choices():
             if value not in accepted:
                 raise Unacceptable(key, value, ", ".join(filter(None, accepted)))
+
+    def gauge(self, name: str | None) -> AnyMeasure:
+        """Return the measure of that name, or the file's first measure for None. Raises ValueError
+        where the name is neither a measure of Holdfast nor `package.module:function`."""
+        name = name or self.measures[0]
+        own = OWN.fullmatch(name)
+        return OwnMeasure(name, name in self.higher_is_better) if own else Measure(name)
 
     def _choices(self) -> Iterator[tuple[str, str | None, list[str | None]]]:
         """Yield each key whose value names another part of the file, as (dotted key, value,
@@ -261,11 +268,8 @@ class Campaign(CampaignFile):
         return tuple(map(self.gauge, self.measures))
 
     def gauge(self, name: str | None) -> AnyMeasure:
-        """Return the measure of that name, or the file's first measure for None."""
-        name = name or self.measures[0]
-        if name in self.given or not OWN.fullmatch(name):
-            return self.given.get(name) or Measure(name)
-        return OwnMeasure(name, self.home, name in self.higher_is_better)
+        found = self.given.get(name or self.measures[0]) or super().gauge(name)
+        return evolve(found, home=self.home) if isinstance(found, OwnMeasure) else found
 
     @property
     def reference(self) -> str:

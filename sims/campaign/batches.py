@@ -66,11 +66,12 @@ class OwnMeasure:
 
     value: str
     """Name of the measure: `package.module:function`, or that of the function `given`."""
-    home: Path = field(repr=False)
-    """Folder in which the function's module is sought. It is no part of the digest of a result."""
     higher_is_better: bool = False
     given: Callable[[Any], float | None] | None = None
     """The function itself, if a program gives one."""
+    home: Path = field(default=Path(), repr=False)
+    """Folder in which the function's module is sought: that of the campaign. It is no part of the
+    digest of a result."""
 
     @property
     def function(self) -> Callable[[Any], float | None]:

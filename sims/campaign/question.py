@@ -201,7 +201,7 @@ def compare(
             raise TypeError(f"{name}: {value!r} is not accepted; accepted: a name, or an object")
     keys = {"policy.name": policy, "faults": hazard}
     changes = {**(changes or {}), **{key: it for key, it in keys.items() if it is not None}}
-    spec = gauge_of(measure, Path(file), higher_is_better)
+    spec = gauge_of(measure, higher_is_better)
     if by and spec.quantity is None:
         problem = f"{spec.value} is none of each job's"
         known = ", ".join(it.value for it in Measure if it.quantity)
@@ -237,18 +237,16 @@ def refuse_raised(found: Results) -> None:
         raise InputError(f"{case}, seed {result.seed}", "", str(result.error))
 
 
-def gauge_of(measure: object, file: Path, higher: bool = False) -> AnyMeasure:
+def gauge_of(measure: object, higher: bool = False) -> AnyMeasure:
     """Return a measure of Holdfast, given by its name or as a `Measure`, or a measure of the
     user's, given as a function or as `package.module:function`.
 
-    The user's module is sought in the folder of the scenario `file`; `higher` says whether more of
-    the user's measure is better. Raises InputError for anything else.
+    `higher` says whether more of a user's measure is better. Raises InputError for anything else.
     """
-    home = file.parent.absolute()
     if callable(measure):
-        return OwnMeasure(name_of(measure), home, higher, measure)
+        return OwnMeasure(name_of(measure), higher, measure)
     if isinstance(measure, str) and OWN.fullmatch(measure):
-        return OwnMeasure(measure, home, higher)
+        return OwnMeasure(measure, higher)
     try:
         return chosen(Measure, measure)
     except InputError as error:

@@ -324,7 +324,7 @@ def sensitivity(
     if pairs and (len(set(pairs)) != 2 or keys):
         problem = f"{', '.join(pairs)}: a map has two axes" + (", and no --keys" if keys else "")
         raise InputError(COMMAND_LINE, "--pairs", problem, "two keys, A,B")
-    asked = campaign_of(path, changes, gauge_of(measure, path), runs, seed, until)
+    asked = campaign_of(path, changes, gauge_of(measure), runs, seed, until)
     table = changed(path, changes)
     scenario = read(table, str(path), path.parent)
     names = tuple(pairs or keys or measured_keys(table, scenario))
