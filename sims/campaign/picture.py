@@ -187,13 +187,11 @@ def draw_tuning(search: Search, path: Path, title: str, what: str, unit: str) ->
     the first two ranges, or the spread of runs for words alone.
 
     There is a curve or a panel for each combination of the other keys' values. `what` names the
-    measure with its unit, and `unit` is the scenario's. Raises InputError where no point has a
-    value, and where matplotlib is missing.
+    measure with its unit, and `unit` is the scenario's. Raises InputError where matplotlib is
+    missing.
     """
     dimensions = search.dimensions
     known = [it for it in search.trials.values() if not isnan(it.mean)]
-    if not known:
-        raise InputError("picture", "", "no point has a value", "finished runs")
     axes = [place for place, it in enumerate(dimensions) if it.ranges][:2]
     ranged = [dimensions[place] for place in axes]
     alike: dict[str, list[Trial]] = {}
