@@ -6,13 +6,13 @@ The table for people comes with the notes that a reader needs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
-from attrs import define, evolve, frozen
+from attrs import define
 
 from sims.campaign.answers import Answer, answer, assumptions, ends, notes_on
 from sims.campaign.axes import as_toml, settings_text
@@ -46,38 +46,8 @@ ESCAPED = str.maketrans(
 """Maps characters that LaTeX would take for commands to their escaped form."""
 
 
-@frozen
-class Printed:
-    """A table as text: a title, left-aligned columns of words, right-aligned columns of numbers,
-    and rows."""
-
-    title: str
-    left: tuple[str, ...]
-    right: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-    def grid(self) -> Any:
-        """Return the table as rich prints it on a terminal."""
-        return grid(self.left, self.right, self.rows, self.title)
-
-    def tex(self, notes: Iterable[str]) -> str:
-        """Return a LaTeX `tabular`, which needs no package, as text; the title and `notes` are
-        comments above it."""
-        lines = [
-            *(f"% {visible(line)}" for line in (self.title, *notes)),
-            f"\\begin{{tabular}}{{{'l' * len(self.left)}{'r' * len(self.right)}}}",
-            "\\hline",
-            _tex_row((*self.left, *self.right)),
-            "\\hline",
-            *map(_tex_row, self.rows),
-            "\\hline",
-            "\\end{tabular}",
-        ]
-        return "\n".join(lines) + "\n"
-
-
-def _tex_row(cells: Iterable[str]) -> str:
-    return " & ".join(visible(it).translate(ESCAPED) for it in cells) + r" \\"
+Layout = tuple[Sequence[str], Sequence[str], Sequence[tuple[str, ...]]]
+"""Heads of the columns of words, heads of those of numbers, and rows of a table for people."""
 
 
 @define(slots=False, repr=False)
@@ -155,7 +125,7 @@ class Table(Answer):
     def _shortened(self) -> Iterator[str]:
         """Yield a note on the rows that are not printed, if there are such rows, with the command
         that prints them."""
-        asked, shown = self.results.campaign, len(self.printed.rows)
+        asked, shown = self.results.campaign, self.printed.row_count
         if not self.short and shown == self._rows:
             return
         load = "--load " if asked.made else ""
@@ -166,14 +136,13 @@ class Table(Answer):
         )
 
     @cached_property
-    def printed(self) -> Printed:
-        """The table for people: with every cell or, where `short`, only with the best place on each
-        line along an axis. Without `whole`, a campaign file prints no more than MOST rows."""
-        if self._along and self.short:
-            table = self._best_of_lines(self._along)
-        else:
-            table = self._every_cell()
-        return evolve(table, rows=table.rows[:MOST]) if self._many else table
+    def printed(self) -> Any:
+        """The table for people, as an object that rich prints: with every cell or, where `short`,
+        only with the best place on each line along an axis. Without `whole`, a campaign file prints
+        no more than MOST rows."""
+        best = self._along if self.short else None
+        left, right, rows = self._best_of_lines(best) if best else self._every_cell()
+        return grid(left, right, rows[:MOST] if self._many else rows, self.title)
 
     @property
     def short(self) -> bool:
@@ -219,15 +188,15 @@ class Table(Answer):
         if path.suffix != TEX:
             return super().write(path)
         with replacing(path) as new:
-            new.write_text(self.printed.tex(self.notes), encoding="utf-8")
-        return len(self.printed.rows)
+            new.write_text(_as_tex(self.printed, self.notes), encoding="utf-8")
+        return int(self.printed.row_count)
 
     def grid(self) -> Any:
-        return self.printed.grid()
+        return self.printed
 
     # --- its layout ---------------------------------------------------------------------------
 
-    def _every_cell(self) -> Printed:
+    def _every_cell(self) -> Layout:
         """Return a table with a row for each measure, cell and variant. Columns that compare
         variants are left out if there is only one variant."""
         asked, unit = self.results.campaign, self.results.unit
@@ -247,14 +216,13 @@ class Table(Answer):
         figure = "mean" if many else _with_unit(asked.gauges[0], unit)
         span = f"{blocks[0]} to {blocks[-1]}" if len(blocks) > 1 else "".join(map(str, blocks))
         heads = ("completed", *((f"{figure}, {span} blocks", "all jobs") if blocks else (figure,)))
-        return Printed(
-            self.title,
+        return (
             (*asked.axes, *classes, *measure, *(self._varied or ["variant"])),
             (*heads, *((asked.effect, "best", "verdict") if compared else ())),
-            tuple(rows),
+            rows,
         )
 
-    def _best_of_lines(self, x: str) -> Printed:
+    def _best_of_lines(self, x: str) -> Layout:
         """Return a table with a row for each line along the axis `x`, at the value of `x` where the
         mean of the measure that is judged is best.
 
@@ -284,7 +252,7 @@ class Table(Answer):
         names += [asked.by.value] if asked.by else []
         left = (*names, *((self._varied or ("variant",)) if compared else ()))
         heads = (_with_unit(it, self.results.unit) for it in asked.gauges)
-        return Printed(self.title, left, ("completed", *heads), tuple(rows))
+        return left, ("completed", *heads), rows
 
     @cached_property
     def _varied(self) -> tuple[str, ...]:
@@ -395,6 +363,29 @@ def _row(cell: Comparison, line: Line) -> dict[str, Any]:
     for name, estimate in (("mean", cell.known_mean(line)), (cell.effect, effect)):
         row |= ends(estimate, name, f"{name}_low", f"{name}_high")
     return {**row, "verdict": line.verdict.value}
+
+
+# --- as LaTeX ------------------------------------------------------------------------------------
+
+
+def _as_tex(table: Any, notes: Iterable[str]) -> str:
+    """Return a table of rich's as a LaTeX `tabular`, which needs no package; the title and `notes`
+    are comments above it."""
+    lines = [
+        *(f"% {visible(str(line))}" for line in (table.title, *notes)),
+        f"\\begin{{tabular}}{{{''.join(column.justify[0] for column in table.columns)}}}",
+        "\\hline",
+        _tex_row(column.header for column in table.columns),
+        "\\hline",
+        *map(_tex_row, zip(*(column.cells for column in table.columns), strict=True)),
+        "\\hline",
+        "\\end{tabular}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _tex_row(cells: Iterable[object]) -> str:
+    return " & ".join(visible(str(it)).translate(ESCAPED) for it in cells) + r" \\"
 
 
 # --- a line as text -------------------------------------------------------------------------------
