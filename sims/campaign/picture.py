@@ -111,7 +111,7 @@ def _periods(results: Results, picture: PictureSection) -> dict[str, dict[str, f
         if panel not in found:
             found[panel] = {}
             for it in picture.periods:
-                period = period_by(it, case.scenario(0), case.folder)
+                period = period_by(it, case.scenario(0), results.plan.folder)
                 found[panel][f"{it.capitalize()}: {period:,.0f} {units(results.unit)}"] = period
     return found
 

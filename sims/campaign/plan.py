@@ -67,11 +67,6 @@ class Case:
     variant: str
     """Name of the variant."""
 
-    @property
-    def folder(self) -> Path:
-        """Folder in which the scenario's files are sought."""
-        return self.plan.folder
-
     def scenario(self, replication: int) -> Scenario:
         """Return the scenario with the seed of a replication (numbered from 0). Raises InputError
         where the settings give no scenario."""
