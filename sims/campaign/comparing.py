@@ -402,10 +402,9 @@ def judged(comparisons: Sequence[Comparison], level: float) -> list[Comparison]:
     """Return the comparisons with all their intervals and verdicts at the level 1 - (1 -
     `level`)/n, for n tested lines, so that all hold together at `level` (Bonferroni)."""
     each = 1 - (1 - level) / max(corrected(comparisons), 1)
-    lines = (
-        tuple(it.judged(cell.gauge, cell.effect, each) for it in cell.lines) for cell in comparisons
-    )
     return [
-        attrs.evolve(cell, lines=lines_of_cell)
-        for cell, lines_of_cell in zip(comparisons, lines, strict=True)
+        attrs.evolve(
+            cell, lines=tuple(it.judged(cell.gauge, cell.effect, each) for it in cell.lines)
+        )
+        for cell in comparisons
     ]

@@ -85,7 +85,7 @@ def panels_of(campaign: Campaign, picture: PictureSection, cells: Iterable[Compa
             base = line.verdict is Verdict.BASELINE and picture.show != "mean"
             # Where some runs did not end, the mean of the others would be too good.
             if base or estimate is None or not estimate.size or line.left_out:
-                continue  # a mean of those runs alone that were short enough to end
+                continue
             place = dict(cell.point) | {VARIANT: line.variant}
             curves = found.setdefault(_named(picture.panels, place, picture), {})
             curve = curves.setdefault(_named(picture.lines, place, picture), [])
