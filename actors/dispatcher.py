@@ -135,11 +135,11 @@ class Dispatcher(Actor):
         former: Intervals = (),
         otherwise: Callable[[], int] | None = None,
         standbys: int = 0,
-    ) -> tuple[int, Intervals]:
+    ) -> tuple[int, Intervals, Intervals]:
         """Start one more copy of the job with this index on `processors` free workers, which the
         pool chooses. With `standbys` it holds up to that many more, ready to replace members.
-        Return the copy's number and all workers that it holds; they are empty where workers are
-        only counted.
+        Return the copy's number, all workers that it holds, and its members; these are empty where
+        workers are only counted.
 
         `former` are workers that the job had a moment ago and can get again. The start's cause is
         the event of this instant for which the job can start; if there is none, what `otherwise`
@@ -147,7 +147,7 @@ class Dispatcher(Actor):
         """
         copy, pool, numbers, named = next(self._copies), self.pool, NO_WORKERS, ""
         if standbys:
-            return copy, self._start_ready(copy, index, processors, standbys, cause, otherwise)
+            return copy, *self._start_ready(copy, index, processors, standbys, cause, otherwise)
         if pool.numbers is None:
             pool.free -= processors  # not by a method: its calls took 3 % of a run
         else:
@@ -162,7 +162,7 @@ class Dispatcher(Actor):
         else:
             message = StartCopy(copy, processors, numbers, named)
         self.send(self.actors[index], message, cause)
-        return copy, numbers
+        return copy, numbers, numbers
 
     def _start_ready(
         self,
@@ -172,10 +172,10 @@ class Dispatcher(Actor):
         standbys: int,
         cause: int,
         otherwise: Callable[[], int] | None,
-    ) -> Intervals:
+    ) -> tuple[Intervals, Intervals]:
         """Start the copy numbered `copy` on `processors` workers with up to `standbys` standbys
-        (workers ready to replace members; rules.md, P12). Return all workers that it holds. The
-        other parameters are those of `start_some`."""
+        (workers ready to replace members; rules.md, P12). Return all workers that it holds, and its
+        members. The other parameters are those of `start_some`."""
         numbers, ready = self.pool.allocate_ready(copy, processors, standbys, index)
         held = merged(numbers, ready)
         self.held[copy], self.ready[copy] = (index, size_of(held), held), processors
@@ -190,7 +190,7 @@ class Dispatcher(Actor):
             standby_addresses=others[1],
         )
         self.send(self.actors[index], message, cause)
-        return held
+        return held, numbers
 
     def start_on(
         self,

@@ -169,8 +169,8 @@ class Master(Actor):
     def _deal(self, chosen: Sequence[Request]) -> None:
         gaining = [request for request in chosen if request.since is None]
         kept = {request.index for request in chosen} | self._lost
-        served = (request for request in self.requests.values() if request.since is not None)
-        losing = [request for request in served if request.index not in kept]
+        everyone = self.requests.values()
+        losing = [it for it in everyone if it.since is not None and it.index not in kept]
         if losing:
             # Transfers are suspended before others begin, which have the last suspension as their
             # cause.

@@ -275,7 +275,8 @@ class Scheduler(Dispatcher):
     def _state_known(self, worker: int, state: WorkerState, cause: int, copy: int) -> None:
         """Act on a worker's change of state, once the job that holds it knows of it: report it to
         the decider and to the actor that repairs. `copy` is the number of the copy that holds the
-        worker, or -1; `cause` is the number of the event that logs the change."""
+        worker or has just released it, or -1; `cause` is the number of the event that logs the
+        change."""
         if state is DOWN:
             if self.repairs is not None:
                 self.send(self.repairs, FaultKnown(worker, copy), cause)

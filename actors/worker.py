@@ -287,7 +287,7 @@ class Worker(TransferClient):
         if cause is None:
             cause = fall if ends else self.system.origin
             # Most workers are neither called nor repaired, which a look at the times tells.
-            if now <= self._comes[0] <= due_by and was is RECLAIMED and state is UP:
+            if was is RECLAIMED and state is UP and now <= self._comes[0] <= due_by:
                 cause = self._comes[1]
             if self._repair[0] == now and self._repairs(was, state):
                 ends, cause = was is DOWN, self._repair[1]

@@ -22,6 +22,9 @@ LEAST = 2
 """Smallest number of blocks from which an interval is computed: a single block cannot show how
 blocks differ."""
 
+ROUNDING = 1e-6
+"""Largest part by which a slowdown of 1 may differ from 1: flowtimes are differences of times."""
+
 
 @frozen
 class Blocks:
@@ -89,12 +92,14 @@ def by_block(
     return pseudo
 
 
-def informed(values: Floats, blocks: NDArray[np.intp]) -> list[bool]:
-    """Return, for each block that has a job with a value, whether any of its values is not 0.
+def informed(values: Floats, blocks: NDArray[np.intp], least: float = 0.0) -> list[bool]:
+    """Return, for each block that has a job with a value, whether any of its values is above
+    `least`, the smallest that a job can have.
 
     `values` and `blocks` are those of `by_block`, and the result is in the same order. Where the
     values are waiting times, a block is True if any of its jobs waited.
     """
     kept = (blocks >= 0) & ~np.isnan(values)
     values, blocks = values[kept], blocks[kept]
-    return [bool(values[blocks == block].any()) for block in np.unique(blocks)]
+    above = values > least * (1 + ROUNDING)
+    return [bool(above[blocks == block].any()) for block in np.unique(blocks)]

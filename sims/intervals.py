@@ -19,6 +19,11 @@ How many observations an interval needs:
   from n = 6 on. With fewer, a verdict would rest on the shape of the t distribution alone.
 - Only observations with information count. A pair of zeros (no job waited under either policy) says
   nothing of a ratio.
+- A bootstrap draws again what is there. Where a few observations are most of what is known, as when
+  two of 30 pairs differ much and the rest hardly, it finds a direction in their luck: of 30 such
+  differences with random signs, its 95 % intervals missed 0 in 33 % of samples. There the interval
+  reaches at least as far as Student's t, which missed it in none; of log-normal ones with a
+  coefficient of variation of 3, the two together miss the mean in 14 %, each alone in 16 and 22 %.
 - Observations that are all the same have no variance to estimate. Where they may be so by chance
   (blocks; a variant whose values are all 0), the interval has width 0 only if their number is
   enough for the sign test at the interval's own level; otherwise nothing is known.
@@ -43,6 +48,9 @@ SKEWED = 1.0
 """Sample skewness from which Student's t is not trusted."""
 FEWEST = 20
 """Number of observations that a bootstrap needs: resamples of fewer are too much alike."""
+CARRYING = 15.0
+"""Number of equal observations that would carry as much, below which the bootstrap is not trusted
+alone: (sum |d|)^2 / sum d^2, of the distances d from the mean."""
 FEWEST_BLOCKS = 6
 """Number of blocks with information that a verdict needs (see above)."""
 RESAMPLES = 9_999
@@ -59,10 +67,11 @@ def interval(sample: Sample, level: float, chancy: bool = False) -> tuple[float,
     """Return the two ends of the confidence interval of the mean of independent observations, at
     the confidence level `level` (0.95, say).
 
-    The interval is Student's t, or a BCa bootstrap for a skewed sample of 20 or more. It is a point
-    where all observations are the same. It is unbounded for a single observation. `chancy` says
-    that equal observations may be equal by chance: then it is unbounded too where they are so few
-    (n) that 2^(1-n) exceeds 1 - level.
+    The interval is Student's t, or a BCa bootstrap for a skewed sample of 20 or more; where few
+    observations carry such a sample, it reaches as far as both. It is a point where all
+    observations are the same. It is unbounded for a single observation. `chancy` says that equal
+    observations may be equal by chance: then it is unbounded too where they are so few (n) that
+    2^(1-n) exceeds 1 - level.
     """
     from scipy.special import stdtrit
 
@@ -72,11 +81,14 @@ def interval(sample: Sample, level: float, chancy: bool = False) -> tuple[float,
     if _constant(values):
         known = not chancy or 2.0 ** (1 - len(sample)) <= 1 - level
         return (sample[0], sample[0]) if known else (-inf, inf)
+    mean, half = np.mean(values), stdtrit(len(values) - 1, 0.5 + level / 2) * _error(values)
+    low, high = float(mean - half), float(mean + half)
     if _skewed(values):
         found = _bootstrapped(sample, level, _resamples(sample)).confidence_interval
-        return float(found.low), float(found.high)
-    mean, half = np.mean(values), stdtrit(len(values) - 1, 0.5 + level / 2) * _error(values)
-    return float(mean - half), float(mean + half)
+        if _carrying(values) >= CARRYING:
+            return float(found.low), float(found.high)
+        return min(low, float(found.low)), max(high, float(found.high))
+    return low, high
 
 
 def _constant(values: Values) -> bool:
@@ -87,6 +99,12 @@ def _constant(values: Values) -> bool:
 def _error(values: Values) -> float:
     """Return the standard error of the mean."""
     return float(np.std(values, ddof=1)) / sqrt(len(values))
+
+
+def _carrying(values: Values) -> float:
+    """Return the number of equal observations that would carry as much of a sample's spread."""
+    apart = np.abs(values - np.mean(values))
+    return float(np.sum(apart) ** 2 / np.sum(apart**2))
 
 
 def _skewed(values: Values) -> bool:

@@ -301,10 +301,7 @@ def as_html(table: Table, notes: Iterable[str] = ()) -> str:
 
 
 def list_pairs(pairs: Iterable[tuple[str, str]], indent: str = "") -> None:
-    """Print pairs of a name and a text in two columns, a line each after `indent`.
-
-    There must be a pair.
-    """
+    """Print pairs of a name and a text in two columns, a line each after `indent`."""
     rows = list(pairs)
-    width = max(len(name) for name, _ in rows)
+    width = max((len(name) for name, _ in rows), default=0)
     show(*(f"{indent}{name:<{width}}  {text}" for name, text in rows))

@@ -10,6 +10,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+# Before numpy is imported: threads of the linear algebra would spin on cores that tests share.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import pytest
 
 from actors.events import ScenarioEnded, ScenarioStarted

@@ -20,10 +20,13 @@ from sims.docs.hooks import (
     PAGES,
     PICTURE,
     ROOT,
+    WRITTEN,
     CodeBlock,
     blocks,
+    commands,
     files,
     whole,
+    written,
 )
 from sims.examples import CAMPAIGNS, examples
 from sims.examples import FOLDER as SCENARIOS
@@ -125,7 +128,7 @@ def shell(block: CodeBlock, shorter: Mapping[str, str]) -> None:
     for line in () if block.not_run else typed(block):
         for long, short in shorter.items():
             line = line.replace(long, short)
-        program, *words = shlex.split(line, comments=True)
+        program, *words = shlex.split(f"{line} {block.more}", comments=True)
         if program == "python":
             python_script(words)
         else:
@@ -167,6 +170,9 @@ def test_the_links_within_the_documentation_lead_somewhere(path: Path) -> None:
             continue
         target = path.parent / place if place else path
         if DRAWN in place:
+            if drawn := WRITTEN.search(place):
+                assert sum(drawn[1] in words for words in commands(text)) == 1, link
+                continue
             found = PICTURE.search(place)
             assert found, link
             campaign = (CAMPAIGNS / f"{found[1]}.toml").exists()
@@ -174,6 +180,24 @@ def test_the_links_within_the_documentation_lead_somewhere(path: Path) -> None:
         else:
             assert target.exists(), link
             assert not anchor or anchor in anchors(whole(target.read_text(encoding="utf-8"))), link
+
+
+def test_a_picture_that_a_command_of_a_page_writes_is_drawn_for_the_site() -> None:
+    page = """
+<!-- not run: takes long -->
+```sh
+holdfast examples batch-easy
+holdfast compare batch-easy.toml --vary policy.name=EASY,FCFS --runs 1 -o answer.svg
+holdfast nothing
+```
+"""
+    assert b"policy.name=FCFS" in written("answer.svg", page)
+
+
+def test_no_two_pages_show_pictures_of_one_name_that_their_commands_write() -> None:
+    shown = [name for path in DOCUMENTS for name in set(WRITTEN.findall(path.read_text()))]
+    assert "answer.svg" in shown
+    assert len(shown) == len(set(shown))
 
 
 @every_document

@@ -93,8 +93,12 @@ class Protection:
     def _plan(self, members: int) -> Plan:
         rules = self.rules
         before = ((Stage.RECOVERING, rules.changeover),) if rules.changeover else ()
-        period, cost = rules.period(members), on(rules.cost, members)
-        return Plan(rules, before=before, period=period, cost=cost)
+        return Plan(rules, before=before, period=rules.period(members), cost=self._cost(members))
+
+    def _cost(self, members: int) -> float | None:
+        """Return the time of a checkpoint of a run on `members` workers; None: its members send
+        images on channels of the master, which take the time that these take."""
+        return on(self.rules.cost, members)
 
     def saving(self, plan: Plan) -> Saving:
         """Return the object that takes the checkpoints of one run with this plan."""
@@ -150,9 +154,8 @@ class Images(Protection):
     other workers can continue. The furthest complete checkpoint of the job is kept, whichever copy
     took it (P3)."""
 
-    def _plan(self, members: int) -> Plan:
-        plan = super()._plan(members)
-        return evolve(plan, cost=self.rules.time_of_images(plan.cost or 0))
+    def _cost(self, members: int) -> float | None:
+        return self.rules.time_of_images(on(self.rules.cost, members))
 
     def save(self, copy: Copy[Any], state: State) -> None:
         if self.saved is None or state.beyond(self.saved):

@@ -358,8 +358,9 @@ def resume_soon(w: World, copy: Copy) -> None:
 
 
 def _resumed(w: World, copy: Copy) -> Script | None:
-    """Return the script (generator) of a copy's next run, if its members are UP; of its replicas'
-    rejoining, if a run is under way; else None."""
+    """Return the script (generator) of what a copy does next: of its replicas' rejoining, if a run
+    is under way; else, if it has standbys, of their replacing its members that are DOWN, and of its
+    next run or its end after that; else of its next run, if all members are UP, or None."""
     if copy.gone:
         return None
     if copy.run is not None:

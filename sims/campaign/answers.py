@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -24,6 +24,9 @@ from sims.writing import check_suffix
 if TYPE_CHECKING:
     from sims.scenario import Scenario
     from sims.scenario.faults import AnyFault
+
+MANY = 12
+"""Largest number of variants that a note names one by one."""
 
 
 class Answer(ABC):
@@ -154,7 +157,7 @@ def _beside(cell: Comparison, line: Line) -> str:
 
 def _over_cells(cells: Sequence[Comparison], baseline: str) -> str:
     """Return, as text, the numbers of cells in which each variant is better, is worse, and has no
-    verdict."""
+    verdict. The text names the measure, since the table may have others."""
     found = Counter((line.variant, line.verdict) for cell in cells for line in cell.lines)
     variants = dict.fromkeys(line.variant for cell in cells for line in cell.lines if line.tested)
     many = counted(len(cells), "cell")
@@ -164,18 +167,24 @@ def _over_cells(cells: Sequence[Comparison], baseline: str) -> str:
         + (f" ({unknown:,} without a verdict)" if (unknown := found[name, Verdict.UNKNOWN]) else "")
         for name in variants
     ]
-    return "; ".join(clauses)
+    return f"By {cells[0].gauge.value}, {'; '.join(clauses)}"
 
 
 def assumptions(scenario: Scenario) -> str:
     """Return what the scenario assumes of faults and their units' ages, silent errors, owners and
-    start-ups, as a line such as `exponential faults of new units, no start-up`."""
+    start-ups, and what it draws from a log or once for all runs, as a line such as `exponential
+    faults of new units, no start-up`."""
     laws = ", ".join(dict.fromkeys(map(_law, scenario.faults.laws))) or "no faults"
     errors = ", silent errors" if scenario.errors.given else ""
     owners = ", owners as given" if scenario.full_platform.owned else ""
     startup = scenario.job.startup or 0
     start = f"a start-up of {about(startup, scenario.times.value)}" if startup else "no start-up"
-    return f"{laws}{errors}{owners}, {start}"
+    again = getattr(scenario.job, "resample", None)
+    drawn = f", {counted(again.blocks, 'block')} of one log drawn anew in each run" if again else ""
+    kinds = {"jobs": getattr(scenario.job, "synthetic", None), "workers": scenario.random_workers}
+    once = " and ".join(name for name, it in kinds.items() if it)
+    same = f", the same drawn {once} for all seeds" if once else ""
+    return f"{laws}{errors}{owners}, {start}{drawn}{same}"
 
 
 def _law(law: AnyFault) -> str:
@@ -190,10 +199,11 @@ def _law(law: AnyFault) -> str:
 def notes_on(results: Results, cells: Sequence[Comparison], many: int) -> Iterator[str]:
     """Yield the notes that explain the comparisons `cells` of a campaign's first measure. `many` is
     the number of comparisons in the whole table by which the level is corrected."""
-    yield from _lacking(cells, results.campaign.measures[0])
+    yield from lacking(cells, results.campaign.measures[0])
     yield from _of_blocks(cells, results.campaign.measures[0])
     pairs = {"block" if it.speaks else "seed" for it in cells if any(_.tested for _ in it.lines)}
     yield from _levels(results.campaign, many, " or ".join(sorted(pairs)))
+    yield from _looks(results.campaign, cells)
     if wide := results.wide():
         most = counted(results.campaign.most, "run")
         where = f" in {counted(wide, 'cell')}" if results.plan.places > 1 else ""
@@ -216,8 +226,9 @@ def _of_blocks(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
     if few or (over and short):
         yield (
             f"A verdict needs {FEWEST_BLOCKS} blocks with information, in which some job has a "
-            f"{measure} other than 0 in either variant; the last column says how many have it. A "
-            "shorter `measures.block` gives more of them, which are less independent."
+            f"{measure} above {cells[0].gauge.least} in either variant; the last column says how "
+            "many have it. A shorter `measures.block` gives more of them, which are less "
+            "independent."
         )
     elif short:
         yield (
@@ -233,8 +244,7 @@ def _of_blocks(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
 
 
 def _levels(asked: Campaign, many: int, pairs: str) -> Iterator[str]:
-    """Yield notes on the confidence level at which the intervals of `many` comparisons hold, and on
-    the looks at them that `precision` takes.
+    """Yield a note on the confidence level at which the intervals of `many` comparisons hold.
 
     `pairs` says by what the variants' runs are paired: seed, block or both.
     """
@@ -245,27 +255,42 @@ def _levels(asked: Campaign, many: int, pairs: str) -> Iterator[str]:
             f"together at 95 % ({counted(many, 'comparison')}, Bonferroni): better or worse is "
             f"one that excludes {none}."
         )
-    if asked.precision is not None:
+
+
+def _looks(asked: Campaign, cells: Sequence[Comparison]) -> Iterator[str]:
+    """Yield a note on the looks at intervals that `precision` takes; `cells` has the comparisons of
+    the first measure."""
+    if asked.precision is None:
+        return
+    if asked.precision.measure in (None, asked.measures[0]) and all(it.alike for it in cells):
+        yield (
+            "No runs were added: those of each variant are all alike, so that none could tell how "
+            "narrow an interval is."
+        )
+    else:
         yield (
             f"Runs were added until intervals were narrow enough: all are at {asked.level:.2%}, "
             f"for {len(asked.precision.looks())} looks to hold at 95 % (Bonferroni)."
         )
 
 
-def _lacking(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
-    """Yield notes on why figures, intervals and verdicts of the compared measure are missing."""
+def lacking(cells: Sequence[Comparison], measure: str, ranked: bool = True) -> Iterator[str]:
+    """Yield notes on why figures, intervals and verdicts of the compared measure are missing;
+    `ranked` says that the table tells on how many seeds each variant is best."""
     lines = [line for cell in cells for line in cell.lines]
-    out: dict[str, Counter[RunStatus]] = {}
-    for line in lines:
-        if line.left_out:
-            out.setdefault(line.variant, Counter()).update(line.left_out)
-    if out:
+    if out := _by_variant((it.variant, it.left_out) for it in lines):
         paired, seeds = sum(len(it.paired) for it in cells), sum(it.seeds for it in cells)
-        text = "; ".join(f"{name}: {_left_out(ends, measure)}" for name, ends in out.items())
+        whole = any(RunStatus.COMPLETED in counts for counts in out.values())
+        head = "In no mean" if whole else "Not completed, and in no mean"
+        best = f", best is over the {paired} of {seeds} on which all have" if ranked else ""
         yield (
-            f"Not completed, and in no mean: {text}. Variants are compared over the seeds on which "
-            f"both did, best is over the {paired} of {seeds} on which all did."
+            f"{head}: {_ends(out, measure)}. Variants are compared over the seeds on which both "
+            f"have a value{best}."
         )
+    if partly := _by_variant((it.variant, it.partly) for it in lines):
+        lost = any(cell.gauge.counts_lost for cell in cells)
+        why = " What unfinished jobs had computed when a run ended counts as lost." if lost else ""
+        yield f"Not completed, but in the mean: {_ends(partly, measure)}.{why}"
     if unlike := dict.fromkeys(it.variant for it in lines if it.verdict is Verdict.UNLIKE):
         yield (
             f"Unlike, and not compared: {'; '.join(unlike)}: other jobs than the baseline's, as "
@@ -291,8 +316,22 @@ def _at(some: Sequence[Comparison], cells: Sequence[Comparison]) -> str:
     return "" if len(some) == len(cells) else f" at {points}"
 
 
-def _left_out(ends: Counter[RunStatus], measure: str) -> str:
-    """Return, as text, how many runs are left out for which reason, from numbers by status; a run
-    that completed lacks the measure."""
+def _by_variant(runs: Iterable[tuple[str, Counter[RunStatus]]]) -> dict[str, Counter[RunStatus]]:
+    """Sum up the numbers of runs of each variant, by status; variants without any are left out."""
+    found: dict[str, Counter[RunStatus]] = {}
+    for variant, counts in runs:
+        if counts:
+            found.setdefault(variant, Counter()).update(counts)
+    return found
+
+
+def _ends(runs: Mapping[str, Counter[RunStatus]], measure: str) -> str:
+    """Return, as text, how many runs of each variant, or of all variants if these are more than
+    MANY, ended in which way; a run that completed lacks the measure."""
+    if len(runs) > MANY:
+        runs = {f"{len(runs)} variants": sum(runs.values(), Counter())}
     without = {RunStatus.COMPLETED: f"without a {measure}"}
-    return ", ".join(f"{n} {without.get(it, it.value)}" for it, n in ends.items())
+    return "; ".join(
+        f"{name}: {', '.join(f'{n} {without.get(it, it.value)}' for it, n in counts.items())}"
+        for name, counts in runs.items()
+    )

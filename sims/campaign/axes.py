@@ -15,13 +15,13 @@ from attrs import frozen
 
 from actors.decisions import name_of
 from policies.maths.tolerance import SAME
-from sims.durations import Seconds, seconds
+from sims.durations import SCALES, Seconds, seconds
 from sims.errors import COMMAND_LINE, InputError
 from sims.scenario.loader import split_override, toml, value_of
 from sims.tables import Section
 from sims.tables.fields import Number, Unacceptable
 from sims.tables.refusals import section_of
-from sims.telling import DAY, HOUR, amount_of
+from sims.telling import amount_of
 
 ACCEPTED = "KEY=VALUE,VALUE..., or KEY=[VALUE, VALUE...] as in TOML"
 TABLES = """a table as in TOML, such as --vary 'faults=off,{kind="exponential",mtbf=1000}'"""
@@ -198,8 +198,8 @@ DECADE = 10
 """Ratio of a range's ends from which on its steps have equal ratios."""
 RANGE = re.compile(r"(.*?)\.\.(?!/)(.*)")
 """Pattern of a range; two dots before a slash are a folder."""
-UNITS = (DAY, "d"), (HOUR, "h"), (60.0, "min"), (1.0, "s")
-"""Sizes of units of time in seconds, the largest first."""
+UNITS = "d", "h", "min", "s"
+"""Units in which people read times, the largest first."""
 FORMS = "a range LOW..HIGH, such as 5min..4h or 0..8, or a list of words"
 
 Point = tuple[Any, ...]
@@ -239,13 +239,13 @@ class Dimension:
 
     @property
     def unit(self) -> tuple[float, str]:
-        """Size in seconds and name of the unit in which people read all values of a range of times:
-        the largest one that the middle of the range holds twice, or else seconds."""
-        return next((it for it in UNITS if self.at(0.5) >= 2 * it[0]), UNITS[-1])
+        """Size in seconds and name of the unit in which people read all values of a range of
+        times: the one that suits its middle."""
+        return unit_of(self.at(0.5))
 
     def at(self, part: float) -> float:
         """Return the number at the fraction `part` of the range, from 0 (`low`) to 1 (`high`),
-        rounded to three digits, or to a whole number if `whole`.
+        rounded to three digits between the ends, or to a whole number if `whole`.
 
         The fraction is of the logarithms where `logs`.
         """
@@ -255,7 +255,8 @@ class Dimension:
             value = self.low + part * (self.high - self.low)
         if self.whole:
             return round(value)
-        return min(max(float(f"{value:.3g}"), self.low), self.high)
+        digits = 3 if 0 < part < 1 else 12
+        return min(max(float(f"{value:.{digits}g}"), self.low), self.high)
 
     def part(self, value: float) -> float:
         """Return the fraction of the range, 0 at `low` and 1 at `high`, at which a number lies: of
@@ -297,6 +298,13 @@ class Dimension:
         if self.ranges:
             return "" if region[0] == region[1] else " to ".join(map(self.text, region))
         return ", ".join(self.text(it) for it in region if it != best)
+
+
+def unit_of(time: float) -> tuple[float, str]:
+    """Return the size in seconds and the name of the unit in which people read a time of so many
+    seconds: the largest one that it holds twice, or else seconds."""
+    name = next((it for it in UNITS if time >= 2 * SCALES[it]), "s")
+    return SCALES[name], name
 
 
 def dimension(key: str, values: object) -> Dimension:

@@ -63,6 +63,8 @@ class OwnMeasure:
     wants_all_done: ClassVar = True
     timed: ClassVar = False
     quantity: ClassVar = None
+    least: ClassVar = 0
+    counts_lost: ClassVar = False
 
     value: str
     """Name of the measure: `package.module:function`, or that of the function `given`."""
@@ -153,7 +155,7 @@ class RunResult:
     blocks: dict[str, dict[str, dict[str, Any]]] = field(factory=dict)
     """Maps each measure of jobs, and each class of jobs (the class of all has the empty name), to
     three entries: `value`; `blocks`, a number for each block of time (sims/blocks.py);
-    and `informed`, whether any job of that block has a value other than 0."""
+    and `informed`, whether any job of that block has more than the least possible value."""
     speaks: str = ""
     """Text on the evidence and the scope of intervals over those blocks."""
 
@@ -286,7 +288,7 @@ def _by_block(
             found[it.value][name] = {
                 "value": it.summed(known),
                 "blocks": each.tolist(),
-                "informed": informed(values, block_of)[: len(each)],
+                "informed": informed(values, block_of, it.least)[: len(each)],
             }
     speaks = "" if blocks is None else blocks.text(submitted, units(scenario.times.value))
     return found, speaks

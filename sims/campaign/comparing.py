@@ -48,15 +48,15 @@ class Compared:
     blocks: tuple[float, ...] = ()
     """A number for each block of the run's time."""
     informed: tuple[bool, ...] = ()
-    """Whether any job of a block has a value other than 0, for each block; empty means that all
-    blocks have."""
+    """Whether any job of a block has more than the least possible value, for each block; empty
+    means that all blocks have."""
     speaks: str = ""
     """Text on the evidence and the scope of intervals over the blocks."""
 
     @property
     def informs(self) -> bool:
-        """Whether the observation has information: a job with a value other than 0 in any block or,
-        if `informed` is empty, a value other than 0."""
+        """Whether the observation has information: a job with more than the least possible value in
+        any block or, if `informed` is empty, a value other than 0."""
         return any(self.informed) if self.informed else self.value != 0
 
     def each_block(self) -> list[Compared]:
@@ -169,9 +169,20 @@ class Line:
         return sum(run.value is not None for run in self.runs)
 
     @property
+    def completed(self) -> int:
+        """Number of runs that completed, with or without a value of the measure."""
+        return sum(run.status is RunStatus.COMPLETED for run in self.runs)
+
+    @property
     def left_out(self) -> Counter[RunStatus]:
         """Numbers of runs that have no value, by the status with which they ended."""
         return Counter(run.status for run in self.runs if run.value is None)
+
+    @property
+    def partly(self) -> Counter[RunStatus]:
+        """Numbers of runs that have a value although they did not complete, by their status."""
+        known = (run.status for run in self.runs if run.value is not None)
+        return Counter(status for status in known if status is not RunStatus.COMPLETED)
 
     @property
     def alike(self) -> bool:
@@ -304,7 +315,7 @@ def compare(
         mean = mean_of(_values(row, row), level, chancy)
         wins = sum(a == b for a, b in zip(_values(row, paired), bests, strict=True))
         line = Line(name, tuple(runs[name]), mean, best=wins)
-        line = _against(line, row, seen[baseline], effect, level, not blocks)
+        line = _against(line, row, seen[baseline], gauge, effect, level, not blocks)
         if blocks:
             line = _beside_all(line, runs[baseline][0].value, gauge, effect)
         lines.append(line)
@@ -321,7 +332,15 @@ def _values(row: Row, seeds: Iterable[int]) -> list[float]:
     return [value for seed in seeds if (value := row[seed].value) is not None]
 
 
-def _against(line: Line, row: Row, base: Row, effect: Effect, level: float, seeded: bool) -> Line:
+def _against(
+    line: Line,
+    row: Row,
+    base: Row,
+    gauge: AnyMeasure,
+    effect: Effect,
+    level: float,
+    seeded: bool,
+) -> Line:
     """Return the line of a variant with its effect against the baseline and the numbers of informed
     and needed pairs. The verdict is `BASELINE`, `UNLIKE` where the jobs differ, or still `UNKNOWN`.
 
@@ -337,7 +356,9 @@ def _against(line: Line, row: Row, base: Row, effect: Effect, level: float, seed
     ours, theirs = _values(row, seeds), _values(base, seeds)
     informed = [row[seed].informs or base[seed].informs for seed in seeds]
     if effect == "ratio":
-        found = ratio_of(ours, theirs, level, informed, chancy=not seeded)
+        # A block whose slowdowns are all 1 adds to both means; one without waits adds nothing.
+        counted = None if gauge.least else informed
+        found = ratio_of(ours, theirs, level, counted, chancy=not seeded)
     else:
         found = difference_of(ours, theirs, level, chancy=not seeded)
         # That two runs have the same value, be it 0, says something of a difference.

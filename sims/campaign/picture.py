@@ -15,12 +15,12 @@ from sims.campaign.results import Results
 from sims.campaign.search import Search, State, Trial, estimate
 from sims.durations import seconds
 from sims.errors import InputError
-from sims.intervals import LEVEL, Estimate
+from sims.intervals import LEVEL, Estimate, mean_of
 from sims.plots.comparisons import Spread, draw_panels, draw_spreads
 from sims.plots.maps import Dot, draw_maps
 from sims.scenario.builders.jobs import period_by
 from sims.scenario.keys import axis_words
-from sims.telling import units
+from sims.telling import amount_of, units
 
 VARIANT = "variant"
 SHOWN = {"mean": ("", None), "ratio": (" / {0}'s", 1.0), "difference": (" less {0}'s", 0.0)}
@@ -50,6 +50,11 @@ def draw(results: Results, path: Path) -> Path:
     values = campaign.axes[picture.x]
     ticks = {_number(it, campaign.source, picture): it for it in values if isinstance(it, str)}
     unit = f", {units(results.unit)}" if gauge.timed and picture.show != "ratio" else ""
+    best = max if gauge.higher_is_better else min
+    stars = {
+        panel: {name: best(curve, key=lambda at: at[1].mean)[0] for name, curve in curves.items()}
+        for panel, curves in (panels if picture.best else {}).items()
+    }
     baseline = names.get(campaign.reference, campaign.reference)
     return draw_panels(
         panels,
@@ -63,7 +68,7 @@ def draw(results: Results, path: Path) -> Path:
         log_x=picture.log_x,
         log_y=picture.log_y,
         line=level,
-        best=gauge.higher_is_better if picture.best else None,
+        stars=stars,
         marks=_periods(results, picture),
         ticks=ticks,
         note=LEFT_OUT if any(line.left_out for cell in cells for line in cell.lines) else "",
@@ -177,9 +182,10 @@ def _values(cell: Comparison, line: Line) -> list[float]:
 
 # --- a search ---------------------------------------------------------------------------------
 
-APART = 0.1
+APART = 0.15
 """Least distance between two labels of an axis, as a part of the axis."""
 GOOD = State.BEST, State.AS_GOOD
+BESIDE = "\npoints and bars: differences from the best on the same seeds"
 
 
 def draw_tuning(search: Search, path: Path, title: str, what: str, unit: str) -> Path:
@@ -187,8 +193,8 @@ def draw_tuning(search: Search, path: Path, title: str, what: str, unit: str) ->
     the first two ranges, or the spread of runs for words alone.
 
     There is a curve or a panel for each combination of the other keys' values. `what` names the
-    measure with its unit, and `unit` is the scenario's. Raises InputError where matplotlib is
-    missing.
+    measure with its unit, and `unit` is the scenario's. Points of curves and maps stand as far from
+    the best one as they are on the same seeds. Raises InputError where matplotlib is missing.
     """
     dimensions = search.dimensions
     known = [it for it in search.trials.values() if not isnan(it.mean)]
@@ -205,13 +211,18 @@ def draw_tuning(search: Search, path: Path, title: str, what: str, unit: str) ->
         }
         return draw_spreads({"": spreads}, path, title, f"{what}, of each run")
     sizes, names = zip(*(_scale(it, unit) for it in ranged), strict=True)
+    [best] = (it for it in known if it.state is State.BEST)
     if len(ranged) == 1:
         (place, size), along = (axes[0], sizes[0]), ranged[0]
         curves = {
-            words or what: sorted(
-                (it.point[place] / size, estimate(it.values, 0, LEVEL)) for it in group
-            )
+            words or what: sorted((it.point[place] / size, _beside(it, best)) for it in group)
             for words, group in alike.items()
+        }
+        star = {
+            words or what: it.point[place] / size
+            for words, group in alike.items()
+            for it in group
+            if it.state is State.BEST
         }
         return draw_panels(
             *({"": curves}, path, title, names[0], what),
@@ -219,15 +230,16 @@ def draw_tuning(search: Search, path: Path, title: str, what: str, unit: str) ->
             log_x=along.logs,
             log_y=False,
             line=None,
-            best=search.sign < 0,
+            stars={"": star},
             ticks=_ticks(along, size, {it.point[place] for it in known}),
+            note=BESIDE,
         )
     panels = {
         words: [
             Dot(
                 it.point[axes[0]] / sizes[0],
                 it.point[axes[1]] / sizes[1],
-                it.mean,
+                _beside(it, best).mean,
                 it.state in GOOD,
                 it.state is State.BEST,
             )
@@ -239,13 +251,24 @@ def draw_tuning(search: Search, path: Path, title: str, what: str, unit: str) ->
     return draw_maps(panels, path, title, (*names, what), logs)
 
 
+def _beside(it: Trial, best: Trial) -> Estimate:
+    """Return the mean at `best` plus the difference of `it` from it on the seeds of both, with the
+    interval of that difference.
+
+    By the means of their own runs, points that are worse could lie below the best: they have fewer
+    runs, which may be of lucky seeds.
+    """
+    pairs = zip(it.sample, best.sample, strict=False)
+    return mean_of([best.mean + (ours - theirs) for ours, theirs in pairs], LEVEL)
+
+
 def _ticks(it: Dimension, size: float, values: set[float]) -> dict[float, str]:
     """Map each place on an axis, a value over the unit's `size`, to its label. The label is empty
     where it would be closer than APART of the axis to the one before."""
     labels, last = dict[float, str](), -APART
     for value in sorted(values):
         shown = it.part(value) - last >= APART
-        labels[value / size] = f"{value / size:.3g}" if shown else ""
+        labels[value / size] = amount_of(float(f"{value / size:.3g}"), 6) if shown else ""
         last = it.part(value) if shown else last
     return labels
 

@@ -17,7 +17,8 @@ from typing import Any
 from attrs import define, frozen
 from pydantic import BaseModel
 
-from sims.campaign.answers import Answer, assumptions, ends
+from sims.campaign.answers import Answer, assumptions, ends, lacking
+from sims.campaign.axes import unit_of
 from sims.campaign.comparing import Comparison, Line
 from sims.campaign.engine import Watch, execute, unwatched
 from sims.campaign.executors import Workers
@@ -32,7 +33,7 @@ from sims.scenario import Scenario
 from sims.scenario.keys import axis_words, is_time
 from sims.scenario.loader import leaves, read
 from sims.tables.fields import Measured, Timed, annotated
-from sims.telling import about, amount_of, counted, grid
+from sims.telling import SECOND, amount_of, counted, grid, units
 
 MOST = 40
 """Largest number of keys that are varied without being named."""
@@ -104,6 +105,16 @@ class Changes(Answer):
         """Title of the table."""
         return f"{Path(self.file).stem}: {self.measure} over its mean as it is"
 
+    def text(self, key: str, value: float) -> str:
+        """Return a value of a key as text for people: a time to four digits, in the unit that suits
+        the scenario's own value."""
+        if not is_time(key):
+            return amount_of(value, 6)
+        size, unit = 1.0, self.scenario.times.value
+        if unit == SECOND:
+            size, unit = unit_of(_number(self.scenario, key)[0])
+        return counted(value / size, unit, units(unit), 4)
+
     @property
     @abstractmethod
     def sentence(self) -> str:
@@ -115,7 +126,9 @@ class Changes(Answer):
         intervals hold."""
         tests = sum(line.tested for line in self.comparison.lines)
         level = f"All intervals hold together at 95 % ({counted(tests, 'comparison')}, Bonferroni)."
-        return [self.sentence, f"Assumed: {assumptions(self.scenario)}.", level]
+        missing = lacking([self.comparison], self.measure, ranked=False)
+        assumed = f"Assumed: {assumptions(self.scenario)}."
+        return [self.sentence, *missing, assumed, *([level] if tests else [])]
 
 
 # --- one number at a time -----------------------------------------------------------------------
@@ -174,12 +187,15 @@ class Sensitivity(Changes):
         rivals = [it.key for it in others if it.most >= first.least]
         if not first.shown:
             return f"Nothing shows that any of them matters, changed by {self.part}; {self.runs}."
-        change = " and ".join(_percent(it) for it in first.effects)
+        sides = {"less": first.down.effect, "more": first.up.effect}
+        known = [side for side, effect in sides.items() if effect]
+        change = f"{' and '.join(known)} change{'s' * (len(known) == 1)} {self.measure} by "
+        change += " and ".join(_percent(it) for it in first.effects)
         most = "" if rivals or not others else " most"
-        text = f"{first.key} matters{most}: {self.part} less and more change {self.measure} by "
+        text = f"{first.key} matters{most}: {self.part} {change}"
         as_much = f"; {' or '.join(rivals)} may matter as much" if rivals else ""
         unknown = f"; nothing shows that {' or '.join(rest)} matters" if rest else ""
-        return f"{text}{change}{as_much}{unknown}; {self.runs}."
+        return f"{text}{as_much}{unknown}; {self.runs}."
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each number, the most important first: its key and value, the ratio with
@@ -195,7 +211,7 @@ class Sensitivity(Changes):
     def grid(self) -> Any:
         rows = [
             (
-                *(it.key, "shown" if it.shown else "not shown", f"{it.value:,.6g}"),
+                *(it.key, "shown" if it.shown else "not shown", self.text(it.key, it.value)),
                 *(rounded(it.down.effect), rounded(it.up.effect)),
             )
             for it in self.factors
@@ -212,18 +228,21 @@ class Sensitivity(Changes):
 
         Raises InputError where matplotlib is missing.
         """
-        unit = self.scenario.times.value
         bars = [
-            Bar(f"{it.key} = {value}", it.down.effect, it.up.effect)
+            Bar(f"{it.key} = {self.text(it.key, it.value)}", it.down.effect, it.up.effect)
             for it in self.factors
-            for value in [about(it.value, unit) if is_time(it.key) else amount_of(it.value, 4)]
         ]
         return draw_tornado(bars, Path(path), self.sentence, f"{self.measure}, ratio", self.part)
 
 
 def _percent(effect: Estimate) -> str:
     low, high = (100 * (it - 1) for it in (effect.low, effect.high))
-    return f"{100 * (effect.mean - 1):+.2g} % [{low:+.2g}, {high:+.2g}]"
+    return f"{_signed(100 * (effect.mean - 1))} % [{_signed(low)}, {_signed(high)}]"
+
+
+def _signed(percent: float) -> str:
+    """Return a change as text, to two digits and never with an exponent."""
+    return f"{percent:+.2g}" if abs(percent) < 99.5 else f"{percent:+,.0f}"
 
 
 # --- two numbers together -------------------------------------------------------------------------
@@ -247,7 +266,8 @@ class PairMap(Changes):
             return f"{text}; {self.runs}."
         extremes = (pick(shown, key=lambda it: it[0].mean) for pick in (min, max))
         clauses = dict.fromkeys(
-            f"{rounded(effect)} at {first} = {x:g} and {second} = {y:g}"
+            f"{rounded(effect)} at {first} = {self.text(first, x)} and "
+            f"{second} = {self.text(second, y)}"
             for effect, x, y in extremes
         )
         text = f"Within {self.part} of both, {self.measure} over its mean as it is becomes "
@@ -268,8 +288,12 @@ class PairMap(Changes):
         column for each of the second."""
         first, second = self.keys
         down, across = map(dict.fromkeys, zip(*self.points, strict=True))
-        rows = [(f"{x:,.6g}", *(rounded(self.points[x, y].effect) for y in across)) for x in down]
-        return grid([first], [f"{second} = {y:,.6g}" for y in across], rows, self.title)
+        rows = [
+            (self.text(first, x), *(rounded(self.points[x, y].effect) for y in across))
+            for x in down
+        ]
+        heads = [f"{second} = {self.text(second, y)}" for y in across]
+        return grid([first], heads, rows, self.title)
 
     def as_json(self) -> dict[str, Any]:
         about = {"measure": self.measure, "by": self.by, "keys": list(self.keys)}
@@ -350,6 +374,10 @@ def sensitivity(
     refuse_raised(found)
     [cell] = found.comparisons()
     lines = {line.variant: line for line in cell.lines}
+    if not lines[BASE].as_asked:
+        problem = f"no run of the scenario as it is has a {cell.gauge.value}"
+        accepted = "a scenario whose runs complete, a later --until, or another measure"
+        raise InputError(COMMAND_LINE, "--measure", problem, accepted)
     facts = str(path), cell, part, scenario
     if pairs:
         return PairMap(*facts, names, {at: lines[name] for at, name in points.items()})

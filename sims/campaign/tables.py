@@ -204,12 +204,12 @@ class Table(Answer):
         blocks = sorted({len(cell.paired) for cell in self.cells if cell.speaks})
         rows = []
         for cell in self.cells:
-            named = [cell.gauge.value] if many else []
-            place = (*(as_toml(value) for _, value in cell.point), *named)
+            measured = [_with_unit(cell.gauge, unit)] if many else []
+            place = (*(as_toml(value) for _, value in cell.point), *measured)
             for line in cell.lines:
                 whole = [_whole(cell.gauge, line, unit)] if blocks else []
                 mean, *more = _figures(cell, line, bool(blocks))
-                completed = f"{line.as_asked} of {len(line.runs)}"
+                completed = f"{line.completed} of {len(line.runs)}"
                 figures = (completed, mean, *whole, *(more if compared else ()))
                 rows.append((*place, *self._variant_cells(line.variant), *figures))
         classes, measure = ([asked.by.value] if asked.by else []), (["measure"] if many else [])
@@ -247,7 +247,7 @@ class Table(Answer):
             means = (rounded(it.mean if it else None) for it in found)
             variant = self._variant_cells(line.variant) if compared else ()
             values = (as_toml(value) for _, value in cell.point)
-            rows.append((*values, *variant, f"{line.as_asked} of {len(line.runs)}", *means))
+            rows.append((*values, *variant, f"{line.completed} of {len(line.runs)}", *means))
         names = [f"best {key}" if key == x else key for key in asked.axes]
         names += [asked.by.value] if asked.by else []
         left = (*names, *((self._varied or ("variant",)) if compared else ()))

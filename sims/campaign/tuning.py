@@ -113,7 +113,13 @@ class Tuned(Answer):
     @property
     def estimate(self) -> Estimate:
         """Mean of the measure at the best point, over seeds that the search did not use."""
-        return estimate(self.fresh, 0, self.level)
+        return self._estimate(0)
+
+    def _estimate(self, which: int) -> Estimate:
+        """Return the mean of value number `which` over the fresh runs; without an interval where
+        these are all alike, which may be by chance."""
+        found = estimate(self.fresh, which, self.level)
+        return found.unbounded if found.size and found.low == found.high else found
 
     @property
     def runs(self) -> int:
@@ -137,9 +143,11 @@ class Tuned(Answer):
         ]
         means = {self.measure: self.estimate}
         for k, it in enumerate(self.bounds, 1):
-            means.setdefault(it.measure, estimate(self.fresh, k, self.level))
+            means.setdefault(it.measure, self._estimate(k))
         values = [f"{it.value} {rounded(mean)}{self._unit(it)}" for it, mean in means.items()]
         runs = counted(len(self.fresh), "run")
+        if len(self.fresh) > 1 and len({it[0] for it in self.fresh}) == 1:
+            runs += f", all with the same {self.measure.value}"
         return "; ".join((", ".join(clauses), ", ".join(values), *self._doubted, f"{runs}."))
 
     @property
@@ -161,7 +169,9 @@ class Tuned(Answer):
         clauses = [f"{within}: {sure}"] if sure else []
         if perhaps != sure:
             clauses.append(f"may be: {perhaps}" if sure else f"may be as good: {perhaps}")
-        clauses += filter(None, [it.beyond(best)])
+        # Where both ends are as good as the best, nothing points beyond one of them.
+        flat = it.ranges and {it.at(0), it.at(1)} <= set(good)
+        clauses += filter(None, ["" if flat else it.beyond(best)])
         return f"{it.key} = {it.text(best)}" + (f" ({'; '.join(clauses)})" if clauses else "")
 
     def _unit(self, measure: Measure, before: str = " ") -> str:

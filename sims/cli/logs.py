@@ -20,7 +20,7 @@ from sims.log import LogFile
 from sims.metrics.jobs import STATISTICS, By, Spreads, spreads_of
 from sims.metrics.report import Report, amounts
 from sims.options import AsJson, Log, argument, chosen, flag, instant, option, whole
-from sims.telling import Clock, amount_of, counted, event_text
+from sims.telling import Clock, amount_of, counted, event_text, units
 
 SHOWN = 20
 """Number of violations that are printed; --json prints all of them."""
@@ -229,10 +229,11 @@ def _summary_lines(report: Report, by: str | None, as_json: bool) -> Iterator[st
         yield json.dumps(report.as_json() | ({"by": each} if each else {}), sort_keys=True)
         return
     yield from report.lines()
+    unit = units(report.summary.unit or "time")
     if accounts:
-        yield from account_table(accounts)
+        yield from account_table(accounts, unit)
     if classes:
-        yield from _class_table(classes)
+        yield from _class_table(classes, unit)
 
 
 def _accounts(report: Report, by: str | None) -> dict[str, Account]:
@@ -256,11 +257,11 @@ def _classes(report: Report, by: str | None) -> Classes:
     }
 
 
-def account_table(accounts: Mapping[str, Account]) -> Iterator[str]:
+def account_table(accounts: Mapping[str, Account], unit: str) -> Iterator[str]:
     """Yield the lines of a table: a head, and for each account, by its name, the processor-time of
-    each use. Uses that no account has are left out."""
+    each use, in processors x `unit`. Uses that no account has are left out."""
     uses = [use for use in Use if any(account[use] for account in accounts.values())]
-    heads = ["", *(use.value for use in uses)]
+    heads = [f"processors x {unit}", *(use.value for use in uses)]
     rows = (
         [name, *(amount_of(float(account[use]), 8) for use in uses)]
         for name, account in accounts.items()
@@ -268,11 +269,11 @@ def account_table(accounts: Mapping[str, Account]) -> Iterator[str]:
     return _aligned([heads, *rows], [16] * len(uses))
 
 
-def _class_table(classes: Classes) -> Iterator[str]:
+def _class_table(classes: Classes, unit: str) -> Iterator[str]:
     """Yield the lines of a table: two heads, and for each class of jobs their number and the
-    statistics of their waits and of their bounded slowdowns."""
+    statistics of their waits, in `unit`, and of their bounded slowdowns."""
     measures, blank = ("wait", "bounded_slowdown"), [""] * (len(STATISTICS) - 1)
-    above = ["", "", f"{'wait':<12}", *blank, "bounded slowdown", *blank]
+    above = ["", "", f"{f'wait, {unit}':<12}", *blank, "bounded slowdown", *blank]
     heads = ["", "jobs", *STATISTICS, *STATISTICS]
     rows = []
     for name, (jobs, spreads) in classes.items():

@@ -15,7 +15,7 @@ from sims.campaign.picture import prepare_pictures
 from sims.campaign.question import refuse_raised
 from sims.campaign.results import Store
 from sims.cli.campaigns import Replications, working
-from sims.errors import note, show
+from sims.errors import COMMAND_LINE, InputError, note, show
 from sims.options import argument, chosen, flag, group, option
 from sims.papers import ITEMS, SIZES, Item, current, differences, store_anew, stored
 from sims.papers import item as item_named
@@ -139,6 +139,10 @@ def check(
 ) -> int:
     """Run all that need no --input at smoke size, and compare with stored intervals."""
     items = [_named(name) for name in names or ()] or [it for it in ITEMS if not it.needs_input]
+    for it in items:
+        if it.needs_input:
+            problem = f"{it.name} runs on an input of yours, with which nothing is stored"
+            raise InputError(COMMAND_LINE, "NAME", problem, "another name of `holdfast papers`")
     with local() as workers:
         if store:
             store_anew(items, workers)

@@ -6,8 +6,11 @@ The hooks draw the pictures of the pages' scenarios and link citations to the bi
 from __future__ import annotations
 
 import re
+import shlex
 import tomllib
 from collections.abc import Iterator
+from contextlib import chdir, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -28,10 +31,11 @@ ROW = 0.16
 
 
 def on_files(files_: Files, config: Any) -> Files:
-    """Return `files_` with the log's schema added, and each picture `figures/NAME.WHAT.svg` that a
-    page shows; MkDocs calls this hook with the site's files.
+    """Return `files_` with the log's schema added, and each picture `figures/NAME.WHAT.svg` or
+    `figures/NAME.svg` that a page shows; MkDocs calls this hook with the site's files.
 
-    NAME.toml is a code block of that page or an example that ships with Holdfast.
+    NAME.toml is a code block of that page or an example that ships with Holdfast; NAME.svg is
+    written by a command of that page.
     """
     from mkdocs.structure.files import File
 
@@ -44,6 +48,9 @@ def on_files(files_: Files, config: Any) -> Files:
             if files_.get_file_from_path(place) is None:
                 content = _picture(name, what, files(text))
                 files_.append(File.generated(config, place, content=content))
+        for name in sorted(set(WRITTEN.findall(text))):
+            content = written(name, text)
+            files_.append(File.generated(config, f"figures/{name}", content=content))
     return files_
 
 
@@ -80,6 +87,23 @@ def _picture(name: str, what: str, shown: dict[str, str]) -> bytes:
         return path.read_bytes()
 
 
+def written(name: str, page: str) -> bytes:
+    """Return the picture `name` that a command of a page, given as Markdown, writes.
+
+    The command runs beside the page's files, and those that `holdfast examples` and `holdfast new`
+    bring there. Raises ValueError where it fails.
+    """
+    from sims.cli import main
+
+    with TemporaryDirectory() as folder, chdir(folder), redirect_stdout(StringIO()):
+        for file, text in files(page).items():
+            Path(file).write_text(text, encoding="utf-8")
+        for words in commands(page):
+            if (words[0] in ("examples", "new") or name in words) and main(words) != 0:
+                raise ValueError(f"holdfast {shlex.join(words)}")
+        return Path(name).read_bytes()
+
+
 # --- what a page shows -------------------------------------------------------------------------
 
 
@@ -88,13 +112,14 @@ PAGES = Path(__file__).parent / "pages"
 BIBLIOGRAPHY = PAGES / "bibliography.bib"
 
 FENCE = re.compile(
-    r"^(?:<!-- not run: (?P<reason>[^\n]+) -->\n)?"
+    r"^(?:<!-- (?:not run: (?P<reason>[^\n]+)|tests add: (?P<more>[^\n]+)) -->\n)?"
     r"(?P<indent> *)```(?P<language>\w+)[^\n]*\n(?P<text>.*?)^(?P=indent)```$",
     re.MULTILINE | re.DOTALL,
 )
 FILE = re.compile(r"^# ([\w-]+\.(?:py|toml|csv|json))$", re.MULTILINE)
 SNIPPET = re.compile(r'^--8<-- "(.+)"$', re.MULTILINE)
 PICTURE = re.compile(r"figures/([\w-]+)\.(gantt|jobs|ledger|bandwidth|queue|campaign)\.svg")
+WRITTEN = re.compile(r"figures/([\w-]+\.svg)")
 
 
 @frozen
@@ -106,6 +131,8 @@ class CodeBlock:
     """Text of the block, with the contents of the files that it includes."""
     not_run: str | None
     """Reason why tests do not run the block, from a comment above it; None: they run it."""
+    more: str = ""
+    """Options that tests add to each command of the block, so that it is shorter."""
 
     @property
     def file(self) -> str | None:
@@ -118,7 +145,7 @@ def blocks(page: str) -> Iterator[CodeBlock]:
     """Yield the blocks of code of a page, given as Markdown, in order."""
     for found in FENCE.finditer(page):
         text = re.sub(f"^{found['indent']}", "", found["text"], flags=re.MULTILINE)
-        yield CodeBlock(found["language"], whole(text), found["reason"])
+        yield CodeBlock(found["language"], whole(text), found["reason"], found["more"] or "")
 
 
 def _included(found: re.Match[str]) -> str:
@@ -133,6 +160,14 @@ def whole(page: str) -> str:
 def files(page: str) -> dict[str, str]:
     """Map the name of each file as which a block of the page is to be saved to the block's text."""
     return {block.file: block.text for block in blocks(page) if block.file is not None}
+
+
+def commands(page: str) -> Iterator[list[str]]:
+    """Yield the words behind `holdfast` of each command of a page, given as Markdown."""
+    for block in blocks(page):
+        for line in block.text.splitlines() if block.language == "sh" else ():
+            if line.startswith("holdfast "):
+                yield shlex.split(line, comments=True)[1:]
 
 
 # --- citations --------------------------------------------------------------------------------

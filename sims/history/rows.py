@@ -42,7 +42,8 @@ class JobRow:
     processor_time: float
     """Integral of the number of processors held over time, those kept between two runs included."""
     work: float
-    """Work done by the runs that completed, in time at speed 1."""
+    """Work of the completed job, or of its iterations, as time at speed 1 on the workers that
+    computed it."""
     own: float
     """Error-free time of the job by itself; nan where the job has none."""
 

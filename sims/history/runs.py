@@ -272,6 +272,9 @@ class Runs(Workers):
         if event.source is not None:
             source = self._runs.get((event.job, event.source))
             run.clones = source is not None and source.end is None
+            took = event.saved + job.rescaled.get(event.source, 0)
+            if took != event.begun:
+                job.rescaled[event.run] = took - event.begun
         job.runs += 1
         job.own = own_time(job.described, event, job.own)
         if job.started is None:
@@ -288,11 +291,13 @@ class Runs(Workers):
         run.outcome, run.end, run.kept = event.outcome, record.t, event.kept
         run.job.outcomes[event.outcome] += 1
         if event.outcome is Outcome.COMPLETED:
-            run.job.work += event.done
+            run.job.work += event.done + run.job.rescaled.get(event.run, 0)
         self._set_bandwidth(run, 0, record.t)
         self._notify.run_ended(run, record, event.done)
         self._notify.run_over(run, record.t)
         run.since, run.seq, run.done = record.t, record.seq, event.done
+        if run.paused:  # messages that passed meanwhile are reported as such of a pause
+            self._cut_all(run.apart, record)
         run.paused, run.hung = False, None
         if run.dropped:
             self._let_in(run, record, run.dropped)

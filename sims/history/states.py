@@ -78,7 +78,11 @@ class Job:
     processor_time: float = 0
     """Integral of the number of processors held over time, up to `held_since`."""
     work: float = 0
-    """Work done by the runs that completed, in time at speed 1."""
+    """Work of the completed job, or of its iterations, as time at speed 1 on the workers that
+    computed it."""
+    rescaled: dict[int, float] = field(factory=dict)
+    """Maps runs of a malleable job to what the work that they begin from took on the workers that
+    computed it, less what it takes on their own ones; runs for which that is 0 are left out."""
     own: float = nan
     """Error-free time of the job by itself (`rows.own_time`)."""
 

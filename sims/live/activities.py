@@ -337,12 +337,14 @@ class Activities:
         """Stop the process of a worker that is RECLAIMED now, or continue that of any other worker.
 
         A stopped process cannot answer, so the states that it has in the runs of `contexts` are
-        collected first.
+        collected first. If the simulation is over by then, the process is the next one's: nothing
+        would continue it.
         """
         self._orders += 2
         for context in contexts:
             await self._halt(context, worker, self._orders - 1)
-        await self.processes.stop(worker, self.is_reclaimed(worker))
+        if self.carrier.error is None:
+            await self.processes.stop(worker, self.is_reclaimed(worker))
 
     def is_reclaimed(self, worker: int) -> bool:
         """Return whether the worker is RECLAIMED now."""

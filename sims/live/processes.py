@@ -12,7 +12,7 @@ import signal
 import time
 from asyncio import FIRST_COMPLETED
 from collections import defaultdict
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from contextvars import ContextVar
@@ -141,15 +141,33 @@ class Processes:
             raise InputError("cluster", "--scheduler", problem, f"one of {least} or more")
         for number, identity in enumerate(found[:count]):
             self.seats[number] = Seat(number, identity)
+        await self._join(map(self._renew, self.seats.values()))
+        self._spawn(self._watch())
+
+    async def complete(self) -> None:
+        """Wait until the fresh processes of all workers answer whose processes were killed.
+
+        Raises InputError as `occupy` does. A worker that `present` takes for lost is not waited
+        for.
+        """
+
+        async def one(number: int) -> None:
+            with suppress(Gone):
+                await self.present(number)
+
+        await self._join(map(one, self.seats))
+
+    async def _join(self, works: Iterable[Coroutine[Any, Any, None]]) -> None:
+        """Wait for works, each of which ends once its worker answers. Raises InputError after
+        JOINING seconds."""
         try:
             async with asyncio.timeout(JOINING):
-                await asyncio.gather(*map(self._renew, self.seats.values()))
+                await asyncio.gather(*works)
         except TimeoutError:
             last = self.trouble
             why = f": {type(last).__name__}: {last}" if last else ""
             problem = f"not all workers answered within {JOINING} s{why}"
             raise InputError("cluster", "", problem, "workers with the same Holdfast") from None
-        self._spawn(self._watch())
 
     async def _present(self) -> dict[str, str]:
         """Map the identity of each of the cluster's workers (its Nanny's address) to the address of

@@ -63,7 +63,7 @@ class Jobs:
     bound: float
     """Smallest own time of bounded slowdown, in time units."""
     work: Floats
-    """Work done by the runs that completed, in time at speed 1."""
+    """Work of the job, as time at speed 1 on the workers that computed it."""
     recorded: Floats
     """Waiting time in the log that is replayed; nan if unknown."""
 
@@ -126,7 +126,8 @@ class Jobs:
         """Return (name, mask of its jobs) for each class that has jobs: sizes and times from the
         smallest, others by name. A mask has an element for each job.
 
-        Jobs of which the fact is unknown form the class `unknown`.
+        Jobs of which the fact is unknown form the class `unknown`, with those of a user, say, of
+        that name.
         """
         match by:
             case By.SIZE:
@@ -134,7 +135,8 @@ class Jobs:
             case By.TIME:
                 return _ranked(np.ceil(np.log10(self.own)), _time)
         words = {By.USER: self.users, By.GROUP: self.groups, By.QUEUE: self.queues}[by]
-        return [(word or UNKNOWN, words == word) for word in sorted(set(words), key=_in_order)]
+        words = np.where(words == "", UNKNOWN, words)
+        return [(word, words == word) for word in sorted(set(words), key=_in_order)]
 
 
 def _ranked(ranks: Floats, name: Callable[[int], str]) -> list[tuple[str, Mask]]:
@@ -161,8 +163,10 @@ def _time(rank: int) -> str:
 
 
 def _in_order(word: str) -> tuple[bool, int, str]:
-    """Return a sort key that puts words of digits, by their value, before other words."""
-    return (False, int(word), "") if word.isdecimal() else (True, 0, word)
+    """Return a sort key that puts words of digits, by their value, before UNKNOWN, and that before
+    other words."""
+    other = "" if word == UNKNOWN else word
+    return (False, int(word), "") if word.isdecimal() else (True, 0, other)
 
 
 @define(eq=False)

@@ -130,6 +130,11 @@ class Measure(enum.Enum):
         return name if name in QUANTITIES else None
 
     @property
+    def least(self) -> int:
+        """Smallest value that a job can have of the measure's quantity: 1 for slowdowns, else 0."""
+        return int(self.quantity in ("stretch", "bounded_slowdown"))
+
+    @property
     def statistic(self) -> str:
         """Statistic that the measure is of the jobs' values: median, p90, p95 or p99 if its name
         ends so, else mean."""
@@ -182,6 +187,12 @@ class Measure(enum.Enum):
         utilisation, are also known of a run that was cut off or in which jobs were killed."""
         whole = (Measure.MAKESPAN, Measure.FAIRNESS, Measure.ETTR)
         return self in whole or self.quantity is not None
+
+    @property
+    def counts_lost(self) -> bool:
+        """Whether lost computation makes a difference to the measure. What a job that is unfinished
+        at the run's end has computed counts as lost."""
+        return self in (Measure.GOODPUT, Measure.WASTED, Measure.LOST)
 
     @property
     def fold(self) -> type[Report | Summary]:

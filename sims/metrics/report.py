@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property, partial
 from math import inf
 
+import numpy as np
 from attrs import define, field
 
 from actors.events import DeadlineDescribed, FaultsExpected, MeasuresDescribed, WorkerChanged
@@ -157,10 +158,13 @@ class Report:
 
     @property
     def late(self) -> int | None:
-        """Number of jobs that were not completed by their deadlines; None where no job has one."""
-        took = dict(zip(self.jobs.names, self.jobs.flowtime.tolist(), strict=True))
+        """Number of jobs that were not completed by their deadlines, as far as these had passed at
+        the log's end; None where no job has one."""
+        took = {job: self.summary.time - at for job, at in self.summary.submitted.items()}
+        took |= zip(self.jobs.names, self.jobs.flowtime.tolist(), strict=True)
+        took |= dict.fromkeys(self.summary.killed, inf)
         due = self.deadlines.items()
-        return sum(took.get(job, inf) > at * (1 + SAME) for job, at in due) if due else None
+        return sum(took.get(job, 0) > at * (1 + SAME) for job, at in due) if due else None
 
     @property
     def utilisation(self) -> float:
@@ -231,6 +235,9 @@ class Report:
             held = f"{it:,.6g} machine-hours" if (it := self.machine_hours) else "what jobs held"
             uses = "".join(f", {part:.1%} {use}" for use, part in self.overheads.items())
             yield "goodput", f"{self.goodput:.1%} of {held}{uses}"
+        ended = len(self.summary.completed) + len(self.summary.killed)
+        if (left := len(self.summary.submitted) - ended) and self.ledger.total[Use.LOST]:
+            yield "  lost", f"with what {counted(left, 'unfinished job')} had computed at the end"
         if (ratio := self.jobs.ettr) is not None:
             yield "ETTR", f"{ratio:.4g}, mean of completed jobs"
         if (cost := self.costs.cost) is not None:
@@ -263,19 +270,23 @@ class Report:
             of += "of completed jobs, " if some else ""
             yield head, of + spread_text(spread, number) if spread else missing
             if was := self.recorded.get(name):
+                known = int(np.isfinite(self.jobs.recorded).sum())
+                of += "" if known == len(self.jobs) else f"known of {counted(known, 'job')}, "
                 yield "  recorded", of + spread_text(was, number)
         yield from self._warnings()
 
     def _warnings(self) -> Iterator[tuple[str, str]]:
         """Yield a warning where the mean wait, or bounded slowdown, of the replayed log and the
-        simulated one differ by a ratio above FAR."""
+        simulated one of the same jobs differ by a ratio above FAR."""
         times = partial(in_units, unit=self.summary.unit)
+        known = np.isfinite(self.jobs.recorded)
+        simulated, was = self.jobs.quantities(), self.jobs.recorded_quantities()
         for name, tell in (("wait", times), ("bounded_slowdown", amount_of)):
-            was, simulated = self.recorded[name], self.spreads[name]
-            means = [it["mean"] for it in (was, simulated) if it]
+            both = (it[name][known] for it in (was, simulated))
+            means = [float(np.nanmean(it)) for it in both if np.isfinite(it).any()]
             if len(means) == 2 and max(means) > FAR * min(means):
-                both = " recorded, ".join(tell(mean, digits=4) for mean in means)
-                text = f"the mean {name.replace('_', ' ')} is {both} simulated"
+                told = " recorded, ".join(tell(mean, digits=4) for mean in means)
+                text = f"the mean {name.replace('_', ' ')} is {told} simulated"
                 yield "warning", f"{text}: compare nothing before the scenario is nearer"
 
     def _ledger_rows(self) -> Iterator[tuple[str, str]]:

@@ -66,7 +66,7 @@ def draw_panels(
     log_y: bool = True,
     note: str = "",
     line: float | None = 1,
-    best: bool | None = None,
+    stars: Mapping[str, Mapping[str, float]] = NONE,
     marks: Mapping[str, Mapping[str, float]] = NONE,
     ticks: Mapping[float, str] = NONE,
 ) -> Path:
@@ -74,9 +74,9 @@ def draw_panels(
     return `path`.
 
     `x` and `y`: labels of the axes; `line`: height of a horizontal line, such as the ratio 1 that
-    means no difference; `best`: True puts a star at the highest value of each curve, False at the
-    lowest; `marks`: maps each panel to names of places on its x-axis; `ticks`: maps values of x to
-    their names; `note`: text in the legend.
+    means no difference; `stars`: maps each panel to the names of curves, and these to the value of
+    x at which a star marks the best; `marks`: maps each panel to names of places on its x-axis;
+    `ticks`: maps values of x to their names; `note`: text in the legend.
 
     If the y-axes are logarithmic, all panels have the same axes; else those of a column have. Every
     panel has the same curves, which are drawn a little apart so that their bars can be read. Raises
@@ -88,7 +88,7 @@ def draw_panels(
         if line is not None:
             axes.axhline(line, color="black", lw=0.8, ls=(0, (5, 3)))
         _mark(axes, curves, marks.get(name, NONE))
-        _draw_curves(axes, curves, log_x, log_y, best)
+        _draw_curves(axes, curves, log_x, log_y, stars.get(name, NONE))
         _number(axes, curves, log_x, log_y, ticks)
         axes.set_title(plainly(name), fontsize="medium")
         axes.grid(alpha=0.3)
@@ -97,7 +97,7 @@ def draw_panels(
         axes.set_xlabel(plainly(x) if place + columns >= len(panels) else "")
     figure.suptitle(title_within(plainly(title), WIDTH * columns))
     values = [it for curves in panels.values() for points in curves.values() for _, it in points]
-    about = about_bars(values), "" if best is None else "star: best of its line", note
+    about = about_bars(values), "star: best of its line" if stars else "", note
     handles, _ = grid[0].get_legend_handles_labels()
     legend_below(
         figure, "; ".join(filter(None, about)), len(handles) if len(handles) < 5 else 3, handles
@@ -117,10 +117,14 @@ def _mark(axes: Axes, curves: Mapping[str, Curve], marks: Mapping[str, float]) -
 
 
 def _draw_curves(
-    axes: Axes, curves: Mapping[str, Curve], log_x: bool, log_y: bool, best: bool | None
+    axes: Axes,
+    curves: Mapping[str, Curve],
+    log_x: bool,
+    log_y: bool,
+    stars: Mapping[str, float],
 ) -> None:
-    """Draw each curve with its own colour and marker, a little beside the others. `best` is as for
-    `draw_panels`.
+    """Draw each curve with its own colour and marker, a little beside the others, and its star at
+    the value of x in `stars`.
 
     On a logarithmic y-axis, a bar that reaches 0 or less ends at the foot of the axis.
     """
@@ -133,6 +137,7 @@ def _draw_curves(
         rows = [(at, it.mean, it.low, it.high) for at, it in points]
         x, mean, low, high = np.array(rows).reshape(-1, 4).T
         low = np.where(np.isfinite(low), np.maximum(low, foot), low)
+        star = x == stars.get(name)
         beside = step * (k - (len(curves) - 1) / 2)
         x, colour = x * exp(beside) if log_x else x + beside, CYCLE[k % len(CYCLE)]
         axes.errorbar(
@@ -144,9 +149,7 @@ def _draw_curves(
             capsize=3,
             elinewidth=1,
         )
-        if best is not None and points:
-            at = int(mean.argmax() if best else mean.argmin())
-            axes.plot(x[at], mean[at], "*", ms=15, mec="black", color=colour)
+        axes.plot(x[star], mean[star], "*", ms=15, mec="black", color=colour)
 
 
 def _number(

@@ -14,11 +14,9 @@ from statistics import fmean
 
 from attrs import frozen
 
-from policies.availability import WorkerState
 from sims.errors import InputError, unfit
-from sims.readers.traces import FtaStates, NodeId, read_fta_trace
+from sims.readers.traces import NodeId, read_fta_events
 
-DOWN = WorkerState.DOWN
 LEAST_GAPS = 10
 """Smallest number of times between failures from which a law is fitted."""
 
@@ -112,24 +110,31 @@ def _failures(
     path: Path, platform: int | None, component: int | None
 ) -> tuple[dict[NodeId, list[tuple[float, float]]], dict[int, float]]:
     """Return the failures of a log and the times at which its platforms' last events end, in
-    seconds of the log.
+    seconds of the log. A failure that lasts no time is one, too.
 
     The first value maps each node to the (start, end) of its failures in order; a node without
     failures has an empty list. The second maps each platform to the end of its last event.
     `platform` and `component` are those of `read_failures`. Raises InputError where the platform
     has no node.
     """
-    timelines = read_fta_trace(path, FtaStates(gap=WorkerState.UP), component=component)
-    found = {node: line for node, line in timelines.items() if platform in (None, node.platform)}
-    if not found:
-        known = ", ".join(map(str, dict.fromkeys(node.platform for node in timelines)))
-        raise unfit("faults.platform", f"{platform} is not in {path.name}", known)
     nodes, ends = dict[NodeId, list[tuple[float, float]]](), defaultdict[int, float](float)
-    for node, line in found.items():
-        end = line.end or 0.0
-        ends[node.platform] = max(ends[node.platform], end)
-        changes = (*line.changes, (end, WorkerState.UP))
-        nodes[node] = [(at, to) for (at, old), (to, _) in pairwise(changes) if old is DOWN]
+    platforms = dict[int, None]()
+    for event in read_fta_events(path, component):
+        platforms[event.node.platform] = None
+        if platform not in (None, event.node.platform):
+            continue
+        ends[event.node.platform] = max(ends[event.node.platform], event.stop)
+        spans = nodes.setdefault(event.node, [])
+        if event.available:
+            continue
+        if spans and event.start <= spans[-1][1]:
+            start, end = spans.pop()
+            spans.append((start, max(end, event.stop)))
+        else:
+            spans.append((event.start, event.stop))
+    if not nodes:
+        known = ", ".join(map(str, platforms))
+        raise unfit("faults.platform", f"{platform} is not in {path.name}", known)
     return nodes, ends
 
 

@@ -17,7 +17,7 @@ from attrs import define, field, frozen
 from sims.errors import InputError
 from sims.readers import JobLog, LoggedJob
 from sims.readers.files import numbered_lines
-from sims.telling import apart
+from sims.telling import apart, counted
 
 NEEDED = ("JobID", "Submit", "Start", "ElapsedRaw", "AllocCPUS", "State")
 """Columns without which the file is refused."""
@@ -33,6 +33,16 @@ ASSUMED = {
 """Maps each column that may be missing to what is then assumed of every job."""
 OTHERS = ("End", "ReqCPUS", "User", "Account", "Partition", "AllocTRES", "Priority")
 """Optional columns, which are read where the file has them."""
+FREE_TEXT = (
+    "jobname",
+    "comment",
+    "admincomment",
+    "systemcomment",
+    "extra",
+    "submitline",
+    "workdir",
+)
+"""Columns, in lower case, whose cells may hold a `|`."""
 SIMILAR = ("elapsed", "timelimit")
 """Columns of sacct that are not read but have names like those of columns that are read."""
 LIKE = 0.8
@@ -150,10 +160,28 @@ def _lines(path: Path, zone: tzinfo) -> Iterator[_Line]:
             problem = f"{len(columns) - len(cells)} cells are missing"
             raise InputError(source, f"line {number}", problem, "as many as the header has")
         if columns:
+            _refuse_shifted(source, number, columns, cells)
             yield _Line(source, number, zone, dict(zip(columns, cells, strict=False)))
             continue
         columns = [name.lower() for name in cells]
         _refuse_header(source, number, cells)
+
+
+def _refuse_shifted(source: str, number: int, columns: Sequence[str], cells: Sequence[str]) -> None:
+    """Raise InputError for a line with more cells than `columns`, the header's names in lower case,
+    where columns that are read may be shifted: a `|` in free text divides its cell.
+
+    Free text behind all columns that are read does no harm.
+    """
+    if not any(cells[len(columns) :]):
+        return
+    read = {name.lower() for name in (*NEEDED, *ASSUMED, *OTHERS)}
+    text = next((k for k, name in enumerate(columns) if name in FREE_TEXT), None)
+    if text is None or read.intersection(columns[text:]):
+        more = counted(len(cells) - len(columns), "cell")
+        problem = f"{more} too many, as of a | in a name"
+        accepted = "as many as the header has, or columns of free text, such as JobName, last"
+        raise InputError(source, f"line {number}", problem, accepted)
 
 
 def _refuse_header(source: str, number: int, cells: Sequence[str]) -> None:
@@ -214,8 +242,10 @@ class _Reading:
         eligible, start = line.times(run)
         estimate = self._limit(line)
         if state in UNFINISHED:
-            self.changed["still running when the log ends: runs to its limit"] += 1
-            run = max(run, estimate or run)
+            limit = None if line.text("TimelimitRaw") == "UNLIMITED" else estimate
+            how = "to its limit" if limit else "as long as it has run, without a limit"
+            self.changed[f"still running when the log ends: runs {how}"] += 1
+            run = max(run, limit or run)
         if "gres/gpu" in line.text("AllocTRES"):
             self.changed["its GPUs are left out: only processors are simulated"] += 1
         return LoggedJob(

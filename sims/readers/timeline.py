@@ -111,6 +111,13 @@ class Timeline:
         seen = self.clipped((start + slots - 0.5) * slot).slotted(slot)
         return Timeline(seen.changes, period=float(slots), cycle_start=float(start))
 
+    def unseen(self, slot: float) -> tuple[WorkerState, ...]:
+        """Return the states that `slotted` loses, since they begin and end between the starts of
+        two slots of length `slot`; of what repeats, those of the first lap."""
+        starts = [_first_slot(time, slot) for time, _ in self.changes]
+        stays = zip(pairwise(starts), self.changes, strict=False)
+        return tuple(state for (a, b), (_, state) in stays if a == b)
+
     def runs(self) -> tuple[tuple[WorkerState, int], ...]:
         """Return (state, number of slots in a row) of each stay, for slots of length 1 from time 0
         to `end`. Raises ValueError where the timeline has no end."""

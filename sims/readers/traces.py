@@ -136,7 +136,7 @@ class NodeId:
     node: int
 
 
-class _Event(NamedTuple):
+class FtaEvent(NamedTuple):
     """An event of a node: the node is available, or is not, from `start` to `stop`."""
 
     node: NodeId
@@ -163,13 +163,12 @@ def read_fta_trace(
     file cannot be read, a line is malformed (named by its number), an event stops before it starts,
     no event is left, or none of them stands for UP and `states` does not set the state of gaps.
     """
-    nodes: defaultdict[NodeId, list[_Event]] = defaultdict(list)
-    for event in sorted(it for _, it in taken(path, _event, COLUMNS, "#")):
-        if event.start < event.stop and component in (None, event.component):
+    nodes: defaultdict[NodeId, list[FtaEvent]] = defaultdict(list)
+    for event in read_fta_events(path, component):
+        if event.start < event.stop:
             nodes[event.node].append(event)
     if not nodes:
-        which = "" if component is None else f" of component {component}"
-        raise InputError(str(path), "", f"no event{which} that lasts", f"lines of {COLUMNS}")
+        raise InputError(str(path), "", "no event that lasts", f"lines of {COLUMNS}")
     earliest = min(events[0].start for events in nodes.values())
     kinds = {event.available for events in nodes.values() for event in events}
     seen = {states.available if it else states.unavailable for it in kinds}
@@ -180,7 +179,22 @@ def read_fta_trace(
     }
 
 
-def _event(line: str) -> _Event:
+def read_fta_events(path: Path, component: int | None = None) -> list[FtaEvent]:
+    """Read the events of a trace of the Failure Trace Archive, in order of their nodes and starts.
+
+    Only events whose component_id is `component` are read, or all for None. Raises InputError where
+    the file cannot be read, a line is malformed (named by its number), an event stops before it
+    starts, or there is no event.
+    """
+    every = (it for _, it in taken(path, _event, COLUMNS, "#"))
+    events = sorted(it for it in every if component in (None, it.component))
+    if not events:
+        which = "" if component is None else f" of component {component}"
+        raise InputError(str(path), "", f"no event{which}", f"lines of {COLUMNS}")
+    return events
+
+
+def _event(line: str) -> FtaEvent:
     """Parse a line of the trace. Raises ValueError for a malformed line."""
     fields = line.split(maxsplit=LEAST_COLUMNS)
     if len(fields) < LEAST_COLUMNS:
@@ -191,10 +205,12 @@ def _event(line: str) -> _Event:
         raise ValueError(f"event_type {fields[5]} is neither 0 (unavailable) nor 1 (available)")
     if not 0 <= start <= stop:
         raise ValueError(f"the event lasts from {fields[6]} to {fields[7]}")
-    return _Event(NodeId(platform, node), start, stop, fields[5] == "1", component)
+    return FtaEvent(NodeId(platform, node), start, stop, fields[5] == "1", component)
 
 
-def _sweep(events: Sequence[_Event], zero: float, states: FtaStates, gap: WorkerState) -> Timeline:
+def _sweep(
+    events: Sequence[FtaEvent], zero: float, states: FtaStates, gap: WorkerState
+) -> Timeline:
     """Return the timeline of a node from its events, from the file's time `zero` to the last stop;
     the node is in the state `gap` where no event covers a time.
 

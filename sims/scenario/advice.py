@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 from actors.events import DeciderKind
 from actors.protection import ProtectionKind
 from policies.interface.kinds import JobKind
-from sims.scenario import Scenario
+from sims.scenario import Scenario, Unit
 from sims.scenario.availability import AlwaysUp
 from sims.scenario.faults import ExponentialFaults, ListedFaults, NoFaults, Struck, Weibull
 from sims.scenario.jobs import Overrun, RigidSection
 from sims.scenario.platform import LinkSection
 from sims.scenario.protection import OnNotice, ProtectionSection
+from sims.scenario.trace_files import TraceFile
 from sims.scenario.workers import WorkerFields
 
 if TYPE_CHECKING:
@@ -78,6 +79,20 @@ def warnings_of(scenario: Scenario) -> Advice:
     if pool and pool.spares and all(after is None for after in replaced):
         text = "no job runs on them: they replace members only under protection.replace_after"
         yield "platform.spares", text
+    yield from _unseen(scenario)
+
+
+def _unseen(scenario: Scenario) -> Advice:
+    """Yield an explanation if slots miss times at which the workers of traces are away."""
+    owners = (section.availability for section in scenario.full_platform.sections)
+    # Where the unit is a second, what begins and ends within one is not worth reading files twice.
+    traces = [it for it in owners if isinstance(it, TraceFile) and scenario.times is Unit.SLOT]
+    times = [it.away() for it in traces]
+    every, unseen = (sum(it[k] for it in times) for k in (0, 1))
+    if unseen:
+        text = f"{unseen:,} of {every:,} times at which the traces' workers are away begin and end "
+        text += f"between the starts of two slots of {traces[0].seconds():g} s, and are left out"
+        yield "workers.availability.slot", text
 
 
 def _one_sided_costs(place: str, section: ProtectionSection, scenario: Scenario) -> Advice:

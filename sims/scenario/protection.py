@@ -145,14 +145,16 @@ class ProtectionSection(Section):
         mtbf: float,
         failing: Failing = (),
         storage: StorageSection | None = None,
+        node: int = 1,
     ) -> Rules:
         """Return this protection as the rules that the actors of jobs and runs follow.
 
         `verification` is the time of a verification. `image` is the time of a checkpoint on a
         channel of the master (None: no master). `mtbf` is the mean time between faults of one
         worker by all laws, and `failing` has (number of workers that fail together, mean time
-        between faults) for each law. `storage` is the shared storage (None: there is none). Raises
-        InputError for a period that no formula gives.
+        between faults) for each law. `storage` is the shared storage (None: there is none), and
+        `node` the number of workers in a node. Raises InputError for a period that no formula
+        gives.
         """
         cost, none = self.cost or 0, self.kind is ProtectionKind.NONE
         buddies = self.kind is ProtectionKind.BUDDIES
@@ -179,6 +181,7 @@ class ProtectionSection(Section):
             image_cost=self.image_cost if buddies else 0,
             on_notice=self.on_notice is OnNotice.SAVE and not none,
             replace_after=self.replace_after if buddies else None,
+            node=node,
         )
 
     def rules_by_size(
@@ -188,16 +191,17 @@ class ProtectionSection(Section):
         costs: Costs,
         fatal: bool,
         storage: StorageSection | None,
+        node: int,
     ) -> Rules:
         """Return this protection as the rules that a pack's application follows, whose number of
         workers changes.
 
-        `verification`, `image` and `storage` are as in `rules`. `costs` gives the period for each
-        size and, for buddies, the costs that this section does not set. `fatal` says whether a
-        fault can lose the buddies' checkpoints.
+        `verification`, `image`, `storage` and `node` are as in `rules`. `costs` gives the period
+        for each size and, for buddies, the costs that this section does not set. `fatal` says
+        whether a fault can lose the buddies' checkpoints.
         """
         unplanned = self.model_copy(update={"period": inf})
-        plain = unplanned.rules(verification, image, inf, storage=storage)
+        plain = unplanned.rules(verification, image, inf, storage=storage, node=node)
         if self.kind is ProtectionKind.NONE:
             return plain
         linked = self.kind is ProtectionKind.BUDDIES

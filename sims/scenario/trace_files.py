@@ -112,6 +112,13 @@ class TraceFile(Trace):
                 "a slot that divides the period, or a few of them",
             ) from None
 
+    def away(self) -> tuple[int, int]:
+        """Return how often the trace's worker is away, DOWN or RECLAIMED, and how many of these
+        times are in no slot, since they begin and end between the starts of two."""
+        whole, up = self.read(), WorkerState.UP
+        unseen = whole.unseen(self.seconds())
+        return sum(it is not up for _, it in whole.changes), sum(it is not up for it in unseen)
+
     def changes(self, rng: Generator) -> Iterator[Change]:
         """Yield (slot, state from then on) for each change of the worker's state; slot 0 is the
         trace's slot `begin`, at which the run begins.

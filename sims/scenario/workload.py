@@ -74,16 +74,15 @@ class Submission:
 
         Raises InputError for a period that no formula gives.
         """
-        node, faults = scenario.full_platform.node, scenario.faults
+        faults, platform = scenario.faults, scenario.full_platform
         asked = self.protection.asks_rate
-        span = self.span(scenario.full_platform.able) if asked else (0.0, 0.0)
-        platform = scenario.full_platform
+        span = self.span(platform.able) if asked else (0.0, 0.0)
         failing = [
             (platform.unit_size(law.of), law.mtbf_over(*span) / law.part(platform.count(law.of)))
             for law in faults.laws
         ]
         arguments = self.job.verification, self.image, together(it for _, it in failing), failing
-        return evolve(self.protection.rules(*arguments, scenario.storage), node=node)
+        return self.protection.rules(*arguments, scenario.storage, platform.node)
 
     def span(self, workers: int) -> tuple[float, float]:
         """Return (time of submission, time at which the job's work ends) if all goes well.

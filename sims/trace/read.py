@@ -160,8 +160,7 @@ def _cancelled(story: JobStory, record: Record, other: Run | None) -> str:
         return f": run {run}, another copy, completed"
     if other is None:
         return FROM_POLICIES.get(started.decider, "")
-    by = f"the order {Ranking.of(started).name} puts it first"
-    why = by if started.preempts else "by the policy's choice"
+    why = f"the order {Ranking.of(started).name} puts it first"
     size = counted(wanted(other), "processor")
     return f", preempted by {other.job.name}, which starts on {size}: {why}"
 

@@ -7,7 +7,6 @@ from attrs import define, evolve, field
 from actors.events import (
     CopiesPlaced,
     CopiesSettled,
-    DeciderKind,
     MaintenancePlanned,
     Outcome,
     ReservationDropped,
@@ -134,7 +133,7 @@ class Waits(Listener):
         wait.until, wait.mine, wait.run = now, held(runs)[0], runs[-1]
         self._decided(wait, now)
         wait.freed, wait.back = held(self._freed), self._back
-        if wait.started.decider is DeciderKind.QUEUE:
+        if wait.started.preempts:
             wait.made_way = frozenset(
                 it.key
                 for it in self._freed
@@ -224,12 +223,13 @@ class Waits(Listener):
 
     def run_ended(self, run: Run, record: Record, done: float) -> None:
         header = self.history.header
-        queue = header is not None and header.cancels and header.decider is DeciderKind.QUEUE
+        # A strategy of a user's own may cancel a run for no other job, of which logs say nothing.
+        preempts = header is not None and header.preempts
         if run.outcome in (Outcome.LOST, Outcome.FAILED):
             if self._open is not None:
                 self._upset.append(run)
                 self._open.upset[run.job.name] = run
-        elif queue and run.outcome is Outcome.CANCELLED and run.job.name == self.job:
+        elif preempts and run.outcome is Outcome.CANCELLED and run.job.name == self.job:
             self._cancellation = record.seq
 
     def job_ended(self, job: Job, record: Record) -> None:

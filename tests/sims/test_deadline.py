@@ -12,11 +12,13 @@ from actors.decisions import BadDecision
 from actors.runtime import Record
 from sims.audit.audit import audit
 from sims.errors import InputError
+from sims.examples import example
 from sims.ledger import Use
 from sims.metrics.report import Report
 from sims.papers.published.deadline import PRICES, start
 from sims.scenario.loader import read
 from sims.world import run
+from tests.sims.cli.commands import Shell
 
 WORK, DELAY = 60.0, 1.2
 """Slots."""
@@ -93,6 +95,14 @@ def test_whatever_else_costs_time_is_allowed_for() -> None:
         late.append(report.late)
         assert not list(audit(seen))
     assert late == [0, 0, 1]
+
+
+def test_a_job_is_not_late_before_its_deadline(shell: Shell) -> None:
+    """It is due after 60 h; alone on spot it is completed later than that."""
+    words = ("run", str(example("deadline")), "--seed", "1", "--set", "policy.name=spot")
+    for end, late in (("59 h", 0), ("61 h", 1)):
+        shell(*words, "--until", end, "--log", "cut.jsonl")
+        assert f"  late        {late} of 1 job with a deadline" in shell("summary", "cut.jsonl").out
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import tomllib
 
+import pytest
+
 from actors.events import (
     EndExpected,
     JobCompleted,
@@ -21,6 +23,7 @@ from sims import session
 from sims.examples import example
 from sims.scenario.loader import read
 from sims.world import run
+from tests.sims.cli.commands import Shell
 
 TWO = """
 name = "two"
@@ -131,3 +134,13 @@ def test_no_end_is_expected_of_an_application_whose_other_copy_completes_as_the_
         it.seq for it in records if isinstance(it.event, JobCompleted) and it.event.job == "J1"
     ]
     assert not [it for it in records[done:] if isinstance(it.event, EndExpected)]
+
+
+def test_the_ettr_of_a_job_that_grows_counts_each_part_on_the_workers_that_computed_it(
+    shell: Shell,
+) -> None:
+    """T1 computes for 40 on 2 workers, redistributes for 2.5, and computes for 80 on 4; T2 computes
+    for 40 only."""
+    shell("run", shell.write(TWO), "--log", "two.jsonl")
+    said = shell.told("summary", "two.jsonl")
+    assert said["ettr"] == pytest.approx((120 / 122.5 + 1) / 2)

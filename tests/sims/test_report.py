@@ -74,8 +74,8 @@ def test_the_queue_is_averaged_over_time(report: Report) -> None:
 
 def test_ledgers_per_worker_and_job_are_reported_in_a_table(report: Report) -> None:
     assert float(report.ledger.by_worker[1][Use.IDLE]) == 4
-    heading, first, *_ = account_table(report.ledger.by_job)
-    assert heading.split() == ["useful", "lost", "verification"]
+    heading, first, *_ = account_table(report.ledger.by_job, "s")
+    assert heading.split() == ["processors", "x", "s", "useful", "lost", "verification"]
     assert first.split() == ["J1", "8", "8", "4"]
 
 

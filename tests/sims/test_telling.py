@@ -7,7 +7,7 @@ import pytest
 from actors.events import CopiesSettled, Outcome, RunEnded
 from sims.durations import Seconds, in_unit, seconds
 from sims.errors import InputError
-from sims.telling import amount_of, counted, event_text, in_units, moment, time_axis
+from sims.telling import amount_of, counted, event_text, in_units, list_pairs, moment, time_axis
 
 
 def test_events_are_reported_with_the_words_of_the_log() -> None:
@@ -22,6 +22,14 @@ def test_columns_are_reported_by_their_first_values_and_their_length() -> None:
         "CopiesSettled: jobs (a), runs (0), copies (9), "
         "done (0 1 2 3 4 5 6 7 ... 9 in all), completed (None)"
     )
+
+
+def test_pairs_are_printed_in_columns_and_no_pairs_are_no_lines(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    list_pairs([])
+    list_pairs([("a", "one"), ("bcd", "two")], "  ")
+    assert capsys.readouterr().out == "  a    one\n  bcd  two\n"
 
 
 @pytest.mark.parametrize(

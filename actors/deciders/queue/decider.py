@@ -100,9 +100,9 @@ class QueueDecider(Decider):
         system, pool = scheduler.system, scheduler.pool
         self.state = QueueState(system.loop, pool, resumable=self.resumable)
         # Only preemption, copies and users' strategies compare running jobs with waiting ones.
-        published = ours(self.policy.strategy)
-        self.state.compared = bool(self.resumable or self.most) or not published
-        self.watchful = self.reserve is not None or bool(self.most) or not published
+        watchful = bool(self.most) or not ours(self.policy.strategy)
+        self.state.compared = watchful or bool(self.resumable)
+        self.watchful = watchful or self.reserve is not None
         self.promises = Promises(scheduler)
         self.policy = checked(self.policy)
         order = self.policy.order
@@ -286,12 +286,12 @@ class QueueDecider(Decider):
                 processors = self.reserve.members(waiting)
             why = partial(self.promises.why, decision, waiting) if logged else None
             former = state.former.get(index, ())
-            copy, numbers = start(index, processors, cause, former, why, standbys)
+            copy, numbers, own = start(index, processors, cause, former, why, standbys)
             if standbys:
                 processors = size_of(numbers)
             end = now + waiting.held
             if state.maintenance is not None:
-                end = min(end, state.maintenance.next_from(members(numbers), now))
+                end = min(end, state.maintenance.next_from(members(own), now))
             run = end, index, processors, waiting, numbers, copy
             state.runs[copy] = run
             if self.memory is not None:
@@ -312,12 +312,12 @@ class QueueDecider(Decider):
             windows = self.state.maintenance
             while count < self.most[index] and self._fits(waiting):
                 standbys = waiting.job.standbys
-                copy, numbers = start(index, processors, cause, (), why, standbys)
+                copy, numbers, own = start(index, processors, cause, (), why, standbys)
                 pool.reopen()
                 held = size_of(numbers) if standbys else processors
                 end = self.scheduler.now + waiting.held
                 if windows is not None:
-                    end = min(end, windows.next_from(members(numbers), self.scheduler.now))
+                    end = min(end, windows.next_from(members(own), self.scheduler.now))
                 runs[copy] = run = end, index, held, waiting, numbers, copy
                 if self.memory is not None:
                     self.memory.started(run)

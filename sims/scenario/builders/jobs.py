@@ -120,8 +120,7 @@ class JobMaker:
             pack = cast("PackDecider", self.scheduler.decider)
             costs, described = pack.costs[job.index], application(scenario, submission)
             about = job.verification, submission.image, costs, pack.fatal, scenario.storage
-            rules = submission.protection.rules_by_size(*about)
-            rules = evolve(rules, node=scenario.full_platform.node)
+            rules = submission.protection.rules_by_size(*about, scenario.full_platform.node)
             return partial(MalleableJob, costs=costs, application=described), rules
         rules = submission.rules(scenario)
         if scenario.decider is DeciderKind.DEADLINE:

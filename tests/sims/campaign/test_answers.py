@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sims.campaign.answers import answer, assumptions
 from sims.campaign.batches import RunStatus
 from sims.campaign.comparing import Compared, Comparison, compare, judged
+from sims.examples import example
 from sims.intervals import LEVEL
 from sims.metrics.measures import Measure
 from sims.session import load
@@ -60,7 +61,7 @@ def test_where_intervals_show_nothing_the_sentence_says_nothing_of_a_direction()
 def test_several_cells_are_counted() -> None:
     cells = [compared(other=scaled(0.8)), compared(other=scaled(1.2)), compared(other=scaled(0.7))]
     assert answer(cells, "base") == (
-        "other is better than base in 2 and worse in 1 of 3 cells; "
+        "By cost, other is better than base in 2 and worse in 1 of 3 cells; "
         "5 runs of each variant in each cell."
     )
 
@@ -84,4 +85,15 @@ def test_assumptions_name_faults_their_age_and_start_ups() -> None:
     assert assumptions(load(table)) == (
         "weibull faults of stationary units, exponential hangs of new units, listed faults, "
         "silent errors, a start-up of 60 s"
+    )
+    log = {"kind": "rigid", "lublin": {"jobs": 9}, "resample": {"blocks": 3}}
+    assert assumptions(
+        load({"name": "it", "unit": "s", "platform": {"workers": 2}, "job": log})
+    ) == ("no faults, no start-up, 3 blocks of one log drawn anew in each run")
+    drawn = {"job": {"kind": "rigid", "synthetic": {"count": 2, "processors": [1, 2]}}}
+    assert assumptions(load({"name": "it", "unit": "s", "platform": {"workers": 2}} | drawn)) == (
+        "no faults, no start-up, the same drawn jobs for all seeds"
+    )
+    assert assumptions(load(example("volatile20"))) == (
+        "no faults, owners as given, no start-up, the same drawn workers for all seeds"
     )

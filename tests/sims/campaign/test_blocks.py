@@ -161,6 +161,21 @@ def test_blocks_in_which_no_variant_waits_are_no_information(shell: Shell) -> No
     assert "no verdict: 1 block, needs 6" in row
 
 
+@pytest.mark.parametrize("measure", ["stretch", "bounded-slowdown-median"])
+def test_blocks_in_which_no_job_is_slowed_down_are_no_information(
+    shell: Shell, measure: str
+) -> None:
+    """Two of six blocks have one job, which starts at once: its slowdown of 1 tells nothing."""
+    jobs = [job(0, 30, "first")]
+    for k in range(1, 8):
+        jobs += [job(k * LENGTH, 30, "first")] if k in (2, 5) else block(k * LENGTH)
+    text = SCENARIO.replace("JOBS_HERE", ", ".join(jobs)).replace("block = 50", f"block = {LENGTH}")
+    shell.write(text.replace("warm_up = 20", f"warm_up = {LENGTH}"), "weeks.toml")
+    printed = shell(*COMPARE, "--runs", "1", "--measure", measure).out
+    assert "no verdict: 4 blocks, needs 6" in printed
+    assert f"some job has a {measure} above 1 in either variant" in printed
+
+
 def test_a_table_of_blocks_says_what_is_paired_and_where_there_is_no_verdict(shell: Shell) -> None:
     printed = by_user(shell, 12)
     assert "paired by block, hold all together at 95 % (2 comparisons" in printed

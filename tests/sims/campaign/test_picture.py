@@ -79,11 +79,19 @@ def test_a_picture_marks_the_best_and_the_formulas_periods_of_each_panel(
     asked = load_campaign(CAMPAIGNS / "training.toml", "smoke", changes)
     found = alone(asked)
     drawn: dict[str, Any] = {}
-    monkeypatch.setattr("sims.campaign.picture.draw_panels", lambda *_, **how: drawn.update(how))
+    monkeypatch.setattr(
+        "sims.campaign.picture.draw_panels",
+        lambda panels, *_, **how: drawn.update(how, panels=panels),
+    )
     draw(found, tmp_path / "it.png")
+    panels = drawn["panels"]
     # One of 64 nodes fails each 81,000 s: sqrt(2 x 320 x 81,000), sqrt(2 x 10 x 81,000).
     assert drawn["marks"]["place = storage"]["Young: 7,200 s"] == pytest.approx(7200)
     assert "Young: 1,273 s" in drawn["marks"]["place = buddies"]
-    assert (drawn["best"], drawn["ticks"]) == (True, {1200: "20 min", 5400: "1.5 h"})
+    assert drawn["ticks"] == {1200: "20 min", 5400: "1.5 h"}
+    for panel, curves in panels.items():
+        for name, curve in curves.items():
+            [at] = [at for at, it in curve if it.mean == max(it.mean for _, it in curve)]
+            assert drawn["stars"][panel][name] == at
     monkeypatch.undo()
     assert draw(found, tmp_path / "it.png").stat().st_size > 10_000

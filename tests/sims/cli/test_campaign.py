@@ -75,7 +75,7 @@ def test_of_each_line_of_a_picture_that_marks_the_best_the_best_is_printed(own: 
     assert every[0] == ["platform.workers", "errors.average", "measure", "variant", *every[0][4:]]
     assert len(every) == 1 + 3 * 2 * 2
     for row in rows:
-        same = [it for it in every[1:] if it[1:3] == [row[1], "makespan"]]
+        same = [it for it in every[1:] if it[1:3] == [row[1], "makespan, s"]]
         means = [float(it[5].split(" ")[0].replace(",", "")) for it in same]
         assert row[0] == same[means.index(min(means))][0]
     shortened = "At the platform.workers with the best makespan: 2 of 12 rows"
@@ -110,7 +110,7 @@ def test_of_a_campaign_of_many_rows_the_best_of_each_line_is_printed(own: Shell)
     every = rows_of(asked(own, "table", "--all").out)
     assert len(every) == 1 + 104
     for row in rows:
-        where = row[0], "makespan", row[2]
+        where = row[0], "makespan, s", row[2]
         same = [it for it in every[1:] if (it[0], *it[2:4]) == where]
         means = [float(it[5].split(" ")[0].replace(",", "")) for it in same]
         assert row[1] == same[means.index(min(means))][1]

@@ -56,6 +56,22 @@ def test_where_some_interval_is_up_gaps_are_down_without_a_word(shell: Shell) ->
     assert told["makespan"] == 80
 
 
+def test_times_away_that_fall_between_the_starts_of_slots_are_told(shell: Shell) -> None:
+    """Of slots of 60 s, the second starts within [100, 130), none within [130, 170)."""
+    Path("nodes.csv").write_text("a,0,100,UP\na,100,130,DOWN\na,130,170,r\na,170,600,UP\n")
+    job = 'name = "short"\n[job]\nkind = "iterative"\ntasks = 1\niterations = 1\n'
+    owner = 'kind = "csv", file = "nodes.csv", worker = "a", slot = 60'
+    text = f'{job}[policy]\nname = "IE"\n[[workers]]\navailability = {{ {owner} }}\n'
+    said = shell("check", shell.write(text)).out
+    what = "1 of 2 times at which the traces' workers are away begin and end between the starts of"
+    assert (
+        f"Warning: workers.availability.slot: {what} two slots of 60 s, and are left out." in said
+    )
+    assert (
+        "left out" not in shell("check", "tiny.toml", "--set", "workers.0.availability.slot=10").out
+    )
+
+
 def test_a_log_of_failures_alone_is_refused_until_gap_says_what_is_between(shell: Shell) -> None:
     Path("event.tab").write_text("1 1 7 0 n7 0 1000 1010 hardware\n2 1 7 0 n7 0 1050 1060 net\n")
     trace = 'kind = "fta", file = "event.tab", node = 7, after = "up"'

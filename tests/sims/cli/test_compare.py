@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from math import inf
 from pathlib import Path
@@ -247,12 +248,41 @@ def test_where_every_run_is_cut_off_there_are_dashes_for_makespans_but_shares_ar
     assert (told["unit"], told["higher_is_better"], told["until"]) == (None, True, 9)
 
 
+def test_runs_that_are_cut_off_are_not_told_as_completed_though_their_shares_count(
+    shell: Shell,
+) -> None:
+    """Both runs end at 2,000 with J1 at work: all that it has computed counts as lost."""
+    words = ("--vary", "policy.order=FCFS,SJF", "--runs", "1", "--until", "2000")
+    path = shell.write(FEW)
+    out = shell("compare", path, *words, "--measure", "goodput").out
+    assert re.search(r"FCFS +0 of 1 +0 ", out), out
+    assert "Not completed, but in the mean: policy.order=FCFS: 1 capped; policy.order=SJF: 1" in out
+    assert "What unfinished jobs had computed when a run ended counts as lost." in out
+    out = shell("compare", path, *words, "--measure", "utilisation").out
+    assert "but in the mean" in out and "counts as lost" not in out
+
+
+def test_a_completed_run_without_the_measure_is_not_told_as_not_completed(shell: Shell) -> None:
+    words = ("--vary", "policy.order=FCFS,SJF", "--runs", "1", "--measure", "cost")
+    out = shell("compare", shell.write(FEW), *words).out
+    assert re.search(r"FCFS +1 of 1 +- ", out), out
+    assert "In no mean: policy.order=FCFS: 1 without a cost;" in out
+    assert "Not completed" not in out
+
+
+def test_alike_runs_are_not_said_to_have_narrow_intervals(shell: Shell) -> None:
+    words = ("--vary", "policy.order=FCFS,SJF", "--runs", "2", "--precision", "1%")
+    out = shell("compare", shell.write(FEW), *words).out
+    assert "No runs were added: those of each variant are all alike" in out
+    assert "narrow enough" not in out
+
+
 def test_a_policy_that_starves_its_jobs_is_left_out_by_name(own: Shell) -> None:
     vary = ("--vary", "policy.name=R-LIST-0,mine:idle")
     said = own("compare", RIGID, *vary, "--runs", "2", "--policies", ".")
     assert (said.code, said.err) == (0, "")
     note = "policy.name=mine:idle: 2 starved. Variants are compared over the seeds on which both"
-    assert f"{note} did, best is over the 0 of 2 on which all did." in said.out
+    assert f"{note} have a value, best is over the 0 of 2 on which all have." in said.out
 
 
 def test_a_measure_that_a_kind_of_job_does_not_have_is_left_out(shell: Shell) -> None:

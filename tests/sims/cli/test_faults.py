@@ -229,6 +229,27 @@ def test_a_law_that_says_no_age_is_new_and_its_log_has_not_changed(shell: Shell)
     assert "FaultsExpected" not in log.read_text()
 
 
+def test_failures_that_last_no_time_are_failures(shell: Shell, replay: Path) -> None:
+    """Twelve failures of a node, every 1,000 s, half of them without a length; node 1 fails at 900.
+    Node 0 has 11 times of 1,000 s and none after its last failure, node 1 11,100 s after its only
+    one."""
+    lines = [f"0 0 0 7 a 0 {1000 * k} {1000 * k + k % 2}" for k in range(1, 13)]
+    lines.append("0 0 1 7 b 0 900 900")
+    shell.write("\n".join(lines) + "\n", "log.tab")
+    law = ("--set", "faults.law=exponential")
+    told = shell("check", shell.write(FITTED, "fitted.toml"), *law).out
+    assert "to 11 times between failures of 2 nodes" in told
+    assert f"mean {(11_000 + 11_100) / 11:,.0f} s" in told
+    lines = ["0 0 0 7 a 0 100 100", "0 0 0 7 a 0 150 150", "0 0 0 7 a 0 190 195"]
+    shell.write("\n".join([*lines, "0 0 0 7 a 1 195 200"]) + "\n", "small.tab")
+    one = 'job={kind="rigid",jobs=[{processors=1,time=500}]}'
+    keys = ("--set", "faults.start=0", "--set", "faults.nodes=[0]", "--until", 120)
+    keys += ("--set", "platform.workers=1", "--set", one)
+    log = shell.told("run", replay, *keys)["log"]
+    assert downs(log) == [(0, 0, None), (50, 0, None), (90, 0, 95), (100, 0, None)]
+    assert shell("audit", log).code == 0
+
+
 def test_a_fitted_law_starts_in_the_middle_of_its_nodes_lives(shell: Shell) -> None:
     write_lifetimes(shell.folder / "log.tab", 0.6)
     told = shell("check", shell.write(FITTED, "fitted.toml")).out

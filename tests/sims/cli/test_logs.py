@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from actors.events import SCHEMA
 from tests.case_files import listed
-from tests.sims.cli.commands import Shell, change
+from tests.sims.cli.commands import FEW, Shell, change
 from tests.sims.kinds import written
 
 COMMANDS = ("summary", "trace --job application", "why 0")
@@ -140,6 +141,15 @@ def test_names_longer_than_their_column_keep_it_straight(shell: Shell) -> None:
     assert rows[1].split() == [name, "2"]
 
 
+def test_tables_of_jobs_and_classes_have_the_units_of_their_numbers(shell: Shell) -> None:
+    """The ledger above is in hours where the log is long."""
+    shell("run", shell.write(FEW), "--log", "few.jsonl")
+    said = shell("summary", "few.jsonl", "--by", "job").out
+    assert "ledger      processor-hours" in said
+    assert re.search(r"^processors x s +useful", said, re.MULTILINE)
+    assert " wait, s " in shell("summary", "few.jsonl", "--by", "size").out
+
+
 FAR = (
     "the mean wait is 31.5 s recorded, 5 s simulated: compare nothing before the scenario is nearer"
 )
@@ -164,15 +174,49 @@ def test_a_replayed_log_shows_its_own_waits_and_warns_where_they_are_far(
     assert shell("audit", "own.jsonl").out == "15 events: every law holds\n"
 
 
-def test_a_summary_says_where_its_waits_are_those_of_completed_jobs_only(shell: Shell) -> None:
+def test_recorded_waits_are_set_beside_the_simulated_ones_of_the_same_jobs(shell: Shell) -> None:
+    """On one processor J1 waits 10 s and J2 20 s; recorded is J2's wait only, as 25 s."""
+    rows = (
+        f"{k} 0 {w} 10 1 -1 -1 1 10 -1 1 1 1 -1 1 -1 -1 -1\n" for k, w in enumerate((-1, -1, 25))
+    )
+    Path("own.swf").write_text("".join(rows))
+    job = '[job]\nkind = "rigid"\nswf = {file = "own.swf"}\n'
+    text = f'name = "own"\n[platform]\nworkers = 1\n{job}[policy]\nname = "EASY"\n'
+    shell("run", shell.write(text), "--log", "own.jsonl")
+    said = shell("summary", "own.jsonl").out
+    assert "wait        mean 10 s, median 10 s" in said
+    assert "recorded  known of 1 job, mean 25 s, median 25 s" in said
+    assert "recorded  slowdown: known of 1 job, mean 3.5," in said
+    assert "warning" not in said
+    Path("own.swf").write_text(Path("own.swf").read_text().replace("2 0 25", "2 0 4"))
+    shell("run", "tiny.toml", "--log", "less.jsonl")
+    assert "wait is 4 s recorded, 20 s simulated" in shell("summary", "less.jsonl").out
+
+
+def test_a_summary_says_where_waits_are_of_completed_jobs_and_lost_has_unfinished_ones(
+    shell: Shell,
+) -> None:
     """J2 has waited 300 s, and is under way at the end."""
     jobs = "jobs = [{ processors = 4, time = 300 }, { processors = 4, time = 300 }]"
     text = f'name = "cut"\nplatform = {{ workers = 4 }}\njob = {{ kind = "rigid", {jobs} }}\n'
     path = shell.write(text, "cut.toml")
     shell("run", path, "--until", "400", "--log", "cut.jsonl")
-    assert "wait        of completed jobs, mean 0 s, median" in shell("summary", "cut.jsonl").out
+    said = shell("summary", "cut.jsonl").out
+    assert "wait        of completed jobs, mean 0 s, median" in said
+    assert "25.0% lost\n    lost      with what 1 unfinished job had computed at the end\n" in said
     shell("run", path, "--log", "whole.jsonl")
-    assert "wait        mean 150 s, median" in shell("summary", "whole.jsonl").out
+    said = shell("summary", "whole.jsonl").out
+    assert "wait        mean 150 s, median" in said and "unfinished" not in said
+
+
+def test_a_user_named_unknown_is_in_one_class_with_jobs_that_name_none(shell: Shell) -> None:
+    jobs = "{ processors = 1, time = 9, user = 'unknown' }, { processors = 1, time = 9 }"
+    text = (
+        f'name = "who"\nplatform = {{ workers = 1 }}\njob = {{ kind = "rigid", jobs = [{jobs}] }}\n'
+    )
+    shell("run", shell.write(text), "--log", "who.jsonl")
+    row = shell("summary", "who.jsonl", "--by", "user").out.splitlines()[-1].split()
+    assert row[:3] == ["unknown", "2", "4.5"]
 
 
 RECLAIMED = """\

@@ -85,12 +85,41 @@ def test_what_waits_for_nothing_and_runs_nowhere_has_no_table(shell: Shell) -> N
 def test_workers_that_a_job_keeps_are_its_until_it_gives_them_back(shell: Shell) -> None:
     write(records_of("promised"), Path("run.jsonl"))
     out = shell("queue", "run.jsonl", "--at", "583000").out
-    assert "  down     1: 3" in out.splitlines()
+    assert "  down     1: 3, of these members of runs: 3" in out.splitlines()
     [row] = [line.split() for line in out.splitlines() if line.startswith("  T2 ")]
     assert row[1:4] == ["0,", "kept", "6"]
     told = shell.told("queue", "run.jsonl", "--at", "583000")
     [kept] = [it for it in told["running"] if it["kept"]]
     assert (kept["job"], kept["until"]) == ("T2", pytest.approx(693420.6879643346))
+
+
+def test_a_member_of_a_run_that_is_away_is_told_to_be_both(shell: Shell) -> None:
+    """J1 keeps its reclaimed worker 0; worker 2 is reclaimed and nobody's. J2 has 1, and finds no
+    other: free 0, held 2, and 1 RECLAIMED are all three."""
+    text = """\
+name = "away"
+platform.workers = 3
+reclaims = [[1, 9, 0], [1, 9, 2]]
+policy.name = "FCFS"
+[job]
+kind = "rigid"
+jobs = [
+  { processors = 1, time = 40 },
+  { processors = 1, time = 40, release = 1 },
+  { processors = 2, time = 40, release = 2 },
+]
+"""
+    shell("run", shell.write(text), "--log", "run.jsonl")
+    shown = shell("queue", "run.jsonl", "--at", "3").out.splitlines()
+    assert shown[3:6] == [
+        "  running  2 runs on 2 processors",
+        "  free     0 of 3 processors",
+        "  reclaimed 2: 0 2, of these members of runs: 0",
+    ]
+    assert "0 of 3 processors are free, 1 is RECLAIMED\n" in shell("trace", "run.jsonl", "J3").out
+    [wait] = shell.told("trace", "run.jsonl", "J3")["waits"]
+    assert (wait["free"], wait["reclaimed"], wait["down"]) == (0, 1, 0)
+    assert [it["processors"] for it in wait["held"]] == [1, 1]
 
 
 STARTING = """name = "starting"

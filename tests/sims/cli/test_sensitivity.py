@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import holdfast
@@ -116,11 +117,47 @@ def test_a_number_matters_most_only_where_intervals_tell_it_from_all_others(shel
     assert "; faults.mtbf may matter as much; " in found["sentence"]
 
 
+def test_a_measure_that_no_run_has_is_refused_and_missing_intervals_are_explained(
+    shell: Shell,
+) -> None:
+    """No run ends by 20; without randomness two runs of a change are one observation."""
+    words = ("sensitivity", "study.toml", "--keys", "job.jobs.0.time", "--runs", "2")
+    line = shell.refused(*words, "--until", "20")
+    assert "--measure: no run of the scenario as it is has a makespan; accepted:" in line
+    out = shell(*words).out
+    assert "All runs of a variant have the same makespan: the seed does not change it" in out
+    assert "Bonferroni" not in out
+    out = shell(*words, "--until", "140").out
+    assert "Not completed, and in no mean: job.jobs.0.time +: 2 capped. Variants are" in out
+
+
 def test_where_nothing_matters_the_sentence_says_so(shell: Shell) -> None:
     found = holdfast.sensitivity("study.toml", ["faults.1.mtbf"], runs=3, seed=1)
     assert found.sentence == (
         "Nothing shows that any of them matters, changed by 20 %; 3 runs each."
     )
+
+
+def test_where_only_one_change_has_a_ratio_the_sentence_says_which(shell: Shell) -> None:
+    """On one worker the first job is left out. On three its jobs run side by side, in two thirds of
+    the time or less."""
+    jobs = "[{processors = 2, time = 50}, {processors = 1, time = 50}, {processors = 1, time = 99}]"
+    law = "{kind = 'exponential', mtbf = 900, downtime = 1}"
+    words = ("--set", f"job.jobs={jobs}", "--set", f"faults={law}", "--by", "50%", "--runs", "20")
+    said = shell("sensitivity", "study.toml", *words, "--keys", "platform.workers", "--seed", "1")
+    assert said.code == 0, said.err
+    assert "platform.workers matters: 50 % more changes makespan by -" in said.out
+
+
+def test_a_change_of_more_than_twice_is_told_without_an_exponent(shell: Shell) -> None:
+    """Nothing saves the work, and a fault comes each 30 s: twice the work takes far more than twice
+    the time."""
+    words = ("--keys", "job.jobs.0.time", "--by", "99%", "--runs", "8", "--seed", "1")
+    law = "faults={kind='exponential', mtbf=60, downtime=1}"
+    said = shell("sensitivity", "study.toml", *words, "--set", law, "--set", "protection={}")
+    assert said.code == 0, said.err
+    assert "job.jobs.0.time matters: 99 % less and more change makespan by" in said.out
+    assert "e+" not in said.out
 
 
 @pytest.mark.parametrize(
@@ -202,6 +239,27 @@ def test_a_tornado_names_each_number_with_its_unit(shell: Shell, figures: list[F
         "faults.1.mtbf = 11,574 d",
         "protection.bytes = 16",
     }
+
+
+def test_the_table_gives_times_their_units_and_bytes_as_they_are(shell: Shell) -> None:
+    stored = "protection={kind='images', period='20 s', bytes=4096}"
+    words = ["--set", stored, "--set", "storage.bandwidth=80", "--set", "job.jobs.0.time='2 h'"]
+    keys = ["protection.period", "protection.bytes", "job.jobs.0.time"]
+    said = shell("sensitivity", "study.toml", *words, "--keys", ",".join(keys), "--runs", "2")
+    rows = (re.search(rf"^  {key} +not shown +(\S+( [a-z]+)?) ", said.out, re.M) for key in keys)
+    assert [it and it[1] for it in rows] == ["20 s", "4,096", "2 h"]
+
+
+def test_a_map_gives_all_values_of_a_time_in_one_unit_also_in_its_sentence(shell: Shell) -> None:
+    law = 'faults={kind="exponential",mtbf=200,downtime=1}'
+    time = "job.jobs.0.time='2 min'"
+    words = ["--pairs", "protection.period,job.jobs.0.time", "--set", law, "--set", time]
+    said = shell("sensitivity", "study.toml", *words, "--runs", "12", "--seed", "1").out
+    rows = re.findall(r"^  ([\d.]+ s)   ", said, re.M)
+    assert rows == ["16 s", "18 s", "20 s", "22 s", "24 s"]
+    heads = re.findall(r"job.jobs.0.time = ([\d.]+ min)   ?", said.splitlines()[2])
+    assert heads == ["1.6 min", "1.8 min", "2 min", "2.2 min", "2.4 min"]
+    assert re.search(r" at protection.period = \d+ s and job.jobs.0.time = 2.4 min; 12 runs", said)
 
 
 @pytest.mark.parametrize("word", ["protection.cost", "protection.cost,protection.cost", "a,b,c"])

@@ -167,6 +167,36 @@ def test_a_job_that_starts_beside_the_one_that_preempts_is_named_apart(shell: Sh
     assert "4 of 4 processors are free, as it made way for urgent (2); small (1) starts" in out
 
 
+QUITTER = """\
+from policies.interface import Decision
+
+
+def quitter(view):
+    if view.now != 30:
+        return Decision(starts=view.queue)
+    if view.free == 1:
+        return Decision(cancels=view.running)
+    return Decision(starts=[it for it in view.queue if it.processors == 1], wake=31)
+"""
+
+
+def test_of_a_run_that_a_users_strategy_cancels_the_trace_does_not_say_for_whom(
+    shell: Shell,
+) -> None:
+    """One processor is free, on which small could start without it."""
+    text = URGENT.replace('"EASY", order = "PRIORITY", preemption = true', '"quitting:quitter"')
+    text = text.replace("processors = 4, time", "processors = 3, time")
+    text = text.replace("processors = 2, time = 20", "processors = 1, time = 20")
+    shell.write(QUITTER, "quitting.py")
+    assert shell("run", shell.write(text), "--log", "run.jsonl").code == 0
+    out = shell("trace", "run.jsonl", "sim").out
+    [line] = [it for it in out.splitlines() if "ended: cancelled" in it]
+    assert line.endswith("ended: cancelled  (#12 because of #9)")
+    assert "as it made way" not in out
+    assert shell.told("trace", "run.jsonl", "sim")["waits"][0]["preempted"] is None
+    assert "makes way" not in shell("trace", "run.jsonl", "urgent").out
+
+
 def test_a_copy_that_is_withdrawn_names_the_copy_that_completed(shell: Shell) -> None:
     """Run 0 stands still from 4 to 6, as its worker is RECLAIMED: run 1 completes before it."""
     text = """\

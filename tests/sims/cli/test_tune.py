@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from sims.campaign.axes import dimension
 from sims.errors import InputError
-from sims.plots import maps
+from sims.plots import comparisons, maps
 from tests.sims.cli.commands import Shell
 
 SCENARIO = """name = "study"
@@ -132,6 +132,23 @@ def test_the_unit_of_a_range_is_one_that_its_middle_holds_twice(
     assert dimension("a", values).text(time) == text
 
 
+@pytest.mark.parametrize(
+    ("over", "asked", "said"),
+    [
+        ("faults.mtbf=1000s..12345s", ("--maximise", "goodput"), "12345 s"),
+        ("faults.mtbf=1000.0..12345.0", ("--maximise", "goodput"), 12345.0),
+        ("job.jobs.0.time=1236s..9000s", ("--minimise", "makespan"), "1236 s"),
+    ],
+)
+def test_the_ends_of_a_range_are_searched_and_told_as_given(
+    shell: Shell, over: str, asked: tuple[str, ...], said: str | float
+) -> None:
+    few = ("--runs", "4", "--each", "4", "--seed", "1")
+    found = shell.told("tune", "study.toml", "--over", over, *asked, *few)
+    assert list(found["best"].values()) == [said]
+    assert "end of its range" in found["sentence"]
+
+
 def test_long_times_of_a_range_are_texts_that_a_scenario_accepts(shell: Shell) -> None:
     """1.54e+06 s was refused, and the whole search with it."""
     few = ("--runs", "4", "--each", "4", "--seed", "1", "--minimise", "makespan")
@@ -160,12 +177,23 @@ def test_the_sentence_says_that_the_best_is_at_an_end_of_its_range(shell: Shell)
     assert "at the upper end of its range: more may be better); makespan " in below
 
 
+def test_alike_runs_have_no_interval_of_width_0_and_a_flat_range_no_better_side(
+    shell: Shell,
+) -> None:
+    """Hardly any fault comes, and the job needs 8 workers."""
+    few = ("--over", "platform.workers=9..10", "--set", "faults.mtbf=1e9", "--runs", "2")
+    said = shell("tune", "study.toml", *few, "--each", "4", "--minimise", "makespan").out
+    assert "platform.workers = 9 (as good within 1 %: 9 to 10); makespan 1,2" in said
+    assert "± 0" not in said
+    assert "; 2 runs, all with the same makespan." in said
+
+
 @pytest.mark.parametrize(
     ("values", "value", "text"),
     [
         ("10s..5min", 10, "at the lower end of its range: less may be better"),
         ("10s..5min", 27, ""),
-        ("0s..12345s", 12_300, "at the upper end of its range: more may be better"),
+        ("0s..12345s", 12_345, "at the upper end of its range: more may be better"),
         ("0..8", 8, "at the upper end of its range: more may be better"),
         ("2..8", 2, "at the lower end of its range: less may be better"),
         ("1..8", 1, ""),
@@ -198,6 +226,20 @@ def test_a_map_of_a_search_explains_its_signs_in_a_legend_and_has_units_on_its_a
     assert figure.axes[0].get_ylabel() == "cost (protection), s"
 
 
+def test_the_star_of_a_curve_is_at_the_best_value_that_the_sentence_tells(
+    shell: Shell, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mean of the runs is the lowest at another value; the fitted curve is at this one."""
+    figures: list[Figure] = []
+    monkeypatch.setattr(comparisons, "save", lambda figure, path: figures.append(figure) or path)
+    said = shell(*ASKED, "--store", kept, "-o", "curve.png")
+    [best] = re.findall(r"^protection.period = ([\d.]+) s ", said.out, re.M)
+    rows = shell.told(*ASKED, "--store", kept)["tried"]
+    assert min(rows, key=lambda it: it["makespan"])["protection.period"] != f"{best} s"
+    stars = [it for it in figures[0].axes[0].lines if it.get_marker() == "*"]
+    assert [list(it.get_xdata()) for it in stars] == [[float(best)]]
+
+
 def test_an_interrupted_search_goes_on_from_its_store_to_the_same_answer(
     shell: Shell, kept: Path
 ) -> None:
@@ -207,6 +249,29 @@ def test_an_interrupted_search_goes_on_from_its_store_to_the_same_answer(
         file.unlink()
     assert shell.told(*ASKED, "--store", kept) == whole
     assert len(list(kept.glob("*.parquet"))) > len(files) / 2
+
+
+def test_points_of_a_curve_stand_as_far_from_the_best_as_on_the_same_seeds(
+    shell: Shell, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By their own means, points with few runs could lie below the best."""
+    figures: list[Figure] = []
+    monkeypatch.setattr(comparisons, "save", lambda figure, path: figures.append(figure) or path)
+    few = {"runs": 10, "each": 16, "seed": 1}
+    over = {"protection.period": "10s..5min"}
+    found = holdfast.tune("study.toml", over, minimise="makespan", store=kept, **few)
+    found.plot("curve.png")
+    [figure] = figures
+    line = max(figure.axes[0].lines, key=lambda it: len(it.get_xdata()))
+    drawn = dict(zip(line.get_xdata(), line.get_ydata(), strict=True))
+    best = found.best.sample
+    assert len({len(it.values) for it in found.search.trials.values()}) > 1
+    for it in found.search.trials.values():
+        here = [ours - theirs for ours, theirs in zip(it.sample, best, strict=False)]
+        height = sum(best) / len(best) + sum(here) / len(here)
+        assert drawn[it.point[0]] == pytest.approx(height, rel=1e-9)
+    [legend] = figure.legends
+    assert "differences from the best on the same seeds" in legend.get_title().get_text()
 
 
 def test_runs_of_the_answer_are_added_until_its_interval_is_narrow(

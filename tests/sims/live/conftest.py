@@ -26,7 +26,7 @@ def cluster() -> Iterator[Processes]:
 
 @pytest.fixture(scope="session")
 def at_work() -> Iterator[Processes]:
-    """Such a cluster, each of whose steps takes some tens of milliseconds of real work."""
+    """Such a cluster, each of whose steps takes some ten milliseconds of real work."""
     pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
     with opened(SIZE, multiply) as processes:
         yield processes

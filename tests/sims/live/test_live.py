@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import pkgutil
 from collections.abc import Sequence
+from concurrent.futures import Future, wait
 from importlib import import_module
 from typing import Any
 
@@ -20,14 +21,17 @@ from actors.events import (
     RunStarted,
     WorkerChanged,
 )
-from actors.runtime import Record, Sink
+from actors.runtime import ActorFailed, Record, Sink
 from sims.audit.audit import audit
 from sims.errors import InputError
 from sims.ledger import Use
+from sims.live.activities import Activities
+from sims.live.carrier import Carrier
 from sims.live.holder import Work, hashed, opened, sealed
 from sims.live.live import LiveResult, live, playable
 from sims.live.processes import Processes
 from sims.live.reality import Comparison, Outcome
+from tests.sims.cli.commands import PATIENCE
 from tests.sims.live.worlds import FREE, MECHANISMS, UNPACED, scenario
 
 
@@ -92,6 +96,44 @@ def test_a_process_that_dies_unannounced_is_missed_and_its_work_done_again(
     assert found.missed == 1
     assert all(found.answers.values())
     assert list(audit(iter(records))) == []
+
+
+def test_a_run_that_is_over_stops_no_process_of_the_next_one(
+    cluster: Processes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run ends as its worker 0 is RECLAIMED, whose process halts only after that."""
+    over, aside, asides = asyncio.Event(), Carrier.aside, list[Future[Any]]()
+
+    async def halt(self: Activities, *_: object) -> None:
+        await over.wait()
+
+    def end(record: Record) -> None:
+        if isinstance(record.event, WorkerChanged):
+            raise InterruptedError
+
+    monkeypatch.setattr(Activities, "_halt", halt)
+    monkeypatch.setattr(
+        Carrier, "aside", lambda self, work: asides.append(aside(self, work)) or asides[-1]
+    )
+    with pytest.raises(ActorFailed, match="InterruptedError"):
+        lived(cluster, "owners take workers back", [end])
+    cluster.client.loop.asyncio_loop.call_soon_threadsafe(over.set)
+    assert len(asides) > 0
+    assert not wait(asides, PATIENCE).not_done
+    assert not cluster.seats[0].stopped
+
+
+def test_a_run_begins_when_the_processes_that_the_one_before_has_killed_are_back(
+    cluster: Processes,
+) -> None:
+    there: list[bool] = []
+    cluster.post(cluster.kill(0)).result()
+    lived(
+        cluster,
+        "owners take workers back",
+        [lambda _: there.append(all(it.ready.is_set() for it in cluster.seats.values()))],
+    )
+    assert there[0]
 
 
 def test_after_the_death_of_two_buddies_a_run_goes_on_from_the_image_at_the_master(

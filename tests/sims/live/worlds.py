@@ -105,10 +105,10 @@ def scenario(mechanism: str, seed: int = 1, **sections: Any) -> Scenario:
 
 
 def multiply(state: bytes, step: int) -> bytes:
-    """Some tens of milliseconds of matrix products, as one step of a job."""
+    """Some ten milliseconds of matrix products, as one step of a job."""
     field = np.frombuffer(state, dtype=np.uint8).astype(float)
     square = np.outer(field, field + step)
-    for _ in range(400):
+    for _ in range(200):
         square = square @ square.T % 251
     return square[0].astype(np.uint8).tobytes()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from math import exp
 from pathlib import Path
 
@@ -81,6 +82,13 @@ def test_all_other_tables_have_their_stored_values(
     others = [it for it in ITEMS if it.name not in RUN]
     monkeypatch.setattr("sims.cli.papers.ITEMS", others)
     assert shell("papers", "check").out == f"{len(others) - 1} tables and figures, 0 differ\n"
+
+
+def test_the_stored_values_tell_the_rules_of_retirement_apart() -> None:
+    known = stored()["published/airesim-retirement"]["intervals"]
+    ends = sorted(ends for key, ends in known.items() if key.startswith("random |"))
+    assert len(ends) == 3
+    assert all(high < low for (_, high), (low, _) in pairwise(ends))
 
 
 def test_each_is_listed_with_its_measured_cost(shell: Shell) -> None:
@@ -172,6 +180,15 @@ def test_an_old_name_works_and_says_what_to_write(action: str, shell: Shell) -> 
 )
 def test_what_cannot_be_run_is_refused_in_one_line(words: str, problem: str, shell: Shell) -> None:
     assert problem in shell.refused("papers", "run", *words.split(), "--size", "smoke")
+
+
+def test_check_refuses_what_needs_an_input_by_its_name_not_by_an_option_of_run(
+    shell: Shell,
+) -> None:
+    assert shell.refused("papers", "check", "volatile13/realtraces") == (
+        "holdfast: command line: NAME: volatile13/realtraces runs on an input of yours, with which "
+        "nothing is stored; accepted: another name of `holdfast papers`"
+    )
 
 
 def test_an_interrupted_table_resumes_from_its_results(shell: Shell) -> None:

@@ -21,7 +21,7 @@ from sims.plots.figure import Framing, blank_figure, title_within
 from sims.plots.pictures import WHOLE, What, draw, processors_busy
 from sims.plots.scene import Scene
 from sims.session import run
-from tests.sims.cli.commands import without
+from tests.sims.cli.commands import Shell, without
 from tests.sims.kinds import records_of, written
 
 SIGNATURES = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
@@ -72,6 +72,18 @@ def test_every_axis_of_every_kind_of_log_has_a_label_that_shows_its_unit(
     else:
         assert f"time, {'d' if name == 'malleable10' else unit}" in labels
         assert all(axes.get_ylabel() for axes in figure.axes)
+
+
+def test_a_run_that_hangs_is_not_told_as_lost_to_a_worker_that_went_down(shell: Shell) -> None:
+    """The worker stays UP."""
+    faults = 'kind = "list"\nstrikes = [[5, 0]]\neffect = "hang"\ndetection = 2\n'
+    job = 'kind = "rigid"\njobs = [{ processors = 1, time = 9 }]\n'
+    text = f'name = "hung"\n[platform]\nworkers = 1\n[faults]\n{faults}[job]\n{job}'
+    shell("run", shell.write(text), "--log", "hung.jsonl")
+    shell("plot", "hung.jsonl", "--what", "jobs", "-o", "hung.svg")
+    drawn = Path("hung.svg").read_text()
+    assert "<!-- lost: a worker went DOWN or hung -->" in drawn
+    assert "<!-- lost: a worker went DOWN -->" not in drawn
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from sims.errors import InputError
 from sims.readers import JobLog
 from sims.readers.sacct import read_sacct
+from tests.sims.cli.commands import Shell
 
 HEADER = (
     "JobID|User|Account|Partition|Submit|Eligible|Start|End|ElapsedRaw|TimelimitRaw|ReqCPUS"
@@ -108,6 +109,34 @@ def test_a_job_that_still_runs_is_taken_to_run_to_its_limit(tmp_path: Path) -> N
     log = read(tmp_path, line(times=times, State="RUNNING", ElapsedRaw="600"))
     assert log.jobs[0].run == 3600
     assert log.changed == {"still running when the log ends: runs to its limit": 1}
+
+
+def test_a_job_without_a_limit_that_still_runs_is_not_replayed_for_a_year(
+    tmp_path: Path,
+) -> None:
+    times = ("10:00:00", "10:00:00", "10:10:00", "Unknown")
+    log = read(
+        tmp_path, line(times=times, State="RUNNING", ElapsedRaw="600", TimelimitRaw="UNLIMITED")
+    )
+    assert (log.jobs[0].run, log.jobs[0].estimate) == (600, 365 * 86_400)
+    assert log.changed == {
+        "no limit: reservations count a year": 1,
+        "still running when the log ends: runs as long as it has run, without a limit": 1,
+    }
+
+
+def test_a_bar_in_free_text_shifts_no_column_that_is_read(shell: Shell) -> None:
+    """Behind all others it does no harm; before `State` it would make a job a failed one."""
+    text = '{ file = "jobs.txt" }\n[platform]\nworkers = 8\n[policy]\nname = "EASY"\n'
+    shell.write(f'name = "bar"\n[job]\nkind = "rigid"\nsacct = {text}', "bar.toml")
+    columns, cells = (
+        "JobID|Submit|Start|ElapsedRaw|AllocCPUS",
+        f"7|{DAY}10:00:00|{DAY}10:10:00|60|4",
+    )
+    shell.write(f"{columns}|State|JobName\n{cells}|COMPLETED|a|b|c\n", "jobs.txt")
+    assert "jobs        1\n" in shell("check", "bar.toml").out
+    shell.write(f"{columns}|JobName|State|User\n{cells}|a|b|COMPLETED|ann\n", "jobs.txt")
+    assert "jobs.txt: line 2: 1 cell too many" in shell.refused("check", "bar.toml")
 
 
 def test_gpus_are_reported_as_left_out(tmp_path: Path) -> None:

@@ -135,6 +135,17 @@ def test_a_backfilled_job_does_not_delay_a_promise_that_windows_make() -> None:
     assert starts(told) == [("J1", 0, "0-3"), ("J2", 6, "0-1"), ("J3", 18, "2")]
 
 
+def test_a_window_of_a_standby_does_not_end_its_run() -> None:
+    """J1 computes on 1 and 2 up to 20 and holds worker 0 ready, which leaves at 10. J2 cannot have
+    all workers before 20, and J3 is done by then."""
+    ready = {"processors": 2, "time": 20, "standbys": 1}
+    later = {"processors": 4, "time": 5, "release": 1}, {"processors": 1, "time": 18, "release": 2}
+    told = records([ready, *later], [(10, 12, "0")], "EASY")
+    promised = [it.event for it in told if isinstance(it.event, ReservationMade)]
+    assert promised == [ReservationMade("J2", 20, 4)]
+    assert starts(told) == [("J1", 0, "1-2"), ("J3", 2, "3"), ("J2", 20, "0-3")]
+
+
 def test_a_run_that_outlives_its_estimate_is_lost() -> None:
     """It asks for 5 and takes 12: it begins at 0 on worker 2, as 0 and 1 are held, is lost at 10,
     and begins again on worker 0 at 11, when the other has ended."""
