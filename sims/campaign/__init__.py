@@ -28,7 +28,7 @@ from pydantic import Field
 
 from policies.maths.tolerance import SAME
 from sims.campaign.axes import axes_of, flat
-from sims.campaign.batches import MeasureSpec, gauge
+from sims.campaign.batches import AnyMeasure, OwnMeasure
 from sims.campaign.comparing import Effect
 from sims.errors import COMMAND_LINE, InputError
 from sims.intervals import LEVEL
@@ -175,7 +175,7 @@ class CampaignFile(Section):
     """Time, in the scenario's unit, at which every run ends, if not before."""
     measures: Annotated[tuple[str, ...], NOT_EMPTY] = ("makespan",)
     """Measures of a run. `package.module:function` of yours gets a `Report`; one whose argument is
-    annotated `Summary`, `Flowtimes` or with a fold of yours (`batches.MeasureSpec`) gets that,
+    annotated `Summary`, `Flowtimes` or with a fold of yours (`batches.OwnMeasure`) gets that,
     which takes a third of the time."""
     higher_is_better: tuple[str, ...] = ()
     """Measures of yours of which more is better."""
@@ -205,11 +205,11 @@ class CampaignFile(Section):
             raise Unacceptable("tune", dict(self.tune.over), alone)
         for name in self.measures:
             try:
-                ours = self.gauge(name).ours
+                quantity = self.gauge(name).quantity
             except ValueError:
                 known = ", ".join(it.value for it in Measure)
                 raise Unacceptable("measures", name, f"{known}, package.module:function") from None
-            if self.by and not (ours and ours.quantity):
+            if self.by and not quantity:
                 known = ", ".join(it.value for it in Measure if it.quantity)
                 raise Unacceptable("measures", name, f"measures of jobs, for `by`: {known}")
         if not self.variants:
@@ -218,10 +218,12 @@ class CampaignFile(Section):
             if value not in accepted:
                 raise Unacceptable(key, value, ", ".join(filter(None, accepted)))
 
-    def gauge(self, name: str | None) -> MeasureSpec:
+    def gauge(self, name: str | None) -> AnyMeasure:
         """Return the measure of that name, or the file's first measure for None. Raises ValueError
         where the name is neither a measure of Holdfast nor `package.module:function`."""
-        return gauge(name or self.measures[0], self.higher_is_better)
+        name = name or self.measures[0]
+        own = OWN.fullmatch(name)
+        return OwnMeasure(name, name in self.higher_is_better) if own else Measure(name)
 
     def _choices(self) -> Iterator[tuple[str, str | None, list[str | None]]]:
         """Yield each key whose value names another part of the file, as (dotted key, value,
@@ -247,8 +249,13 @@ class Campaign(CampaignFile):
     """Folder in which `scenario` and modules are sought: that of the file."""
     source: str = COMMAND_LINE
     """File that errors name."""
-    given: dict[str, MeasureSpec] = Field(default_factory=dict)
+    given: dict[str, AnyMeasure] = Field(default_factory=dict)
     """Maps the name of each measure that a program gives to it."""
+
+    @property
+    def home(self) -> Path:
+        """Absolute path of `folder`."""
+        return Path(self.folder).absolute()
 
     @property
     def made(self) -> bool:
@@ -256,13 +263,13 @@ class Campaign(CampaignFile):
         return OWN.fullmatch(self.scenario) is not None
 
     @property
-    def gauges(self) -> tuple[MeasureSpec, ...]:
+    def gauges(self) -> tuple[AnyMeasure, ...]:
         """Measures of the campaign, in its order."""
         return tuple(map(self.gauge, self.measures))
 
-    def gauge(self, name: str | None) -> MeasureSpec:
-        name = name or self.measures[0]
-        return self.given.get(name) or super().gauge(name)
+    def gauge(self, name: str | None) -> AnyMeasure:
+        found = self.given.get(name or self.measures[0]) or super().gauge(name)
+        return evolve(found, home=self.home) if isinstance(found, OwnMeasure) else found
 
     @property
     def reference(self) -> str:

@@ -1,25 +1,32 @@
-"""Says what a comparison shows in one sentence, what a scenario assumes in another, and how any
-answer is shown: printed, in a notebook, as a frame, in a file."""
+"""Says what a comparison shows in one sentence, what a scenario assumes in another, which notes a
+reader of the figures needs, and how any answer is shown: printed, in a notebook, as a frame, in a
+file."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from sims.campaign import Campaign
+from sims.campaign.axes import settings_text
+from sims.campaign.batches import RunStatus
 from sims.campaign.comparing import Comparison, Line, Verdict
-from sims.campaign.results import write_frame
+from sims.campaign.results import Results, write_frame
 from sims.errors import imported, visible
 from sims.exports.tables import SUFFIXES, Library, library_or_default, polars_or_error
-from sims.intervals import Estimate, estimate_as_json, rounded, rounded_ratio
+from sims.intervals import FEWEST_BLOCKS, Estimate, estimate_as_json, rounded, rounded_ratio
 from sims.telling import about, as_html, as_text, counted
 from sims.writing import check_suffix
 
 if TYPE_CHECKING:
     from sims.scenario import Scenario
     from sims.scenario.faults import AnyFault
+
+MANY = 12
+"""Largest number of variants that a note names one by one."""
 
 
 class Answer(ABC):
@@ -128,7 +135,7 @@ def answer(cells: Sequence[Comparison], baseline: str) -> str | None:
 def _in_one(cell: Comparison, baseline: str) -> str:
     better = [line for line in cell.lines if line.verdict is Verdict.BETTER]
     worse = [line.variant for line in cell.lines if line.verdict is Verdict.WORSE]
-    name = cell.gauge.name
+    name = cell.gauge.value
     if better:
         pick = max if cell.gauge.higher_is_better else min
         best = pick(better, key=lambda line: line.effect.mean if line.effect else 0.0)
@@ -160,7 +167,7 @@ def _over_cells(cells: Sequence[Comparison], baseline: str) -> str:
         + (f" ({unknown:,} without a verdict)" if (unknown := found[name, Verdict.UNKNOWN]) else "")
         for name in variants
     ]
-    return f"By {cells[0].gauge.name}, {'; '.join(clauses)}"
+    return f"By {cells[0].gauge.value}, {'; '.join(clauses)}"
 
 
 def assumptions(scenario: Scenario) -> str:
@@ -184,3 +191,147 @@ def _law(law: AnyFault) -> str:
     kind = "listed" if law.kind == "list" else law.kind
     what = f"{kind} {'hangs' if law.hangs else 'faults'}"
     return f"{what} of {law.starts.value} units" if law.ages else what
+
+
+# --- notes below a comparison ---------------------------------------------------------------------
+
+
+def notes_on(results: Results, cells: Sequence[Comparison], many: int) -> Iterator[str]:
+    """Yield the notes that explain the comparisons `cells` of a campaign's first measure. `many` is
+    the number of comparisons in the whole table by which the level is corrected."""
+    yield from lacking(cells, results.campaign.measures[0])
+    yield from _of_blocks(cells, results.campaign.measures[0])
+    pairs = {"block" if it.speaks else "seed" for it in cells if any(_.tested for _ in it.lines)}
+    yield from _levels(results.campaign, many, " or ".join(sorted(pairs)))
+    yield from _looks(results.campaign, cells)
+    if wide := results.wide():
+        most = counted(results.campaign.most, "run")
+        where = f" in {counted(wide, 'cell')}" if results.plan.places > 1 else ""
+        yield f"{most} were not enough for intervals as narrow as asked{where}."
+    missing, raised = results.left(), sum(1 for _ in results.raised())
+    if missing:
+        yield f"Unfinished: {counted(missing, 'run')} of {results.asked():,} to go."
+    if raised:
+        yield f"{counted(raised, 'run')} raised an error, and are in no figure."
+
+
+def _of_blocks(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
+    """Yield notes on the evidence behind intervals over blocks of time, and on why some intervals
+    are missing. `measure` is the compared measure's name."""
+    over = [cell for cell in cells if cell.speaks]
+    yield from dict.fromkeys(cell.speaks for cell in over)
+    lines = [line for cell in over for line in cell.lines]
+    few = any(it.verdict is Verdict.UNKNOWN and it.informed < it.needed for it in lines)
+    short = [cell for cell in cells if cell.too_short]
+    if few or (over and short):
+        yield (
+            f"A verdict needs {FEWEST_BLOCKS} blocks with information, in which some job has a "
+            f"{measure} above {cells[0].gauge.least} in either variant; the last column says how "
+            "many have it. A shorter `measures.block` gives more of them, which are less "
+            "independent."
+        )
+    elif short:
+        yield (
+            f"No intervals, no verdict{_at(short, cells)}: the run has fewer than 2 whole blocks "
+            "(`measures.block`) after its warm-up (`measures.warm_up`)."
+        )
+    if any(line.otherwise for line in lines):
+        yield (
+            "`all jobs: better` or `worse`: over all jobs, those of the warm-up and of the last "
+            "block among them, the variant is on the other side of the baseline than over the "
+            "blocks. The verdict is about the blocks."
+        )
+
+
+def _levels(asked: Campaign, many: int, pairs: str) -> Iterator[str]:
+    """Yield a note on the confidence level at which the intervals of `many` comparisons hold.
+
+    `pairs` says by what the variants' runs are paired: seed, block or both.
+    """
+    if many:
+        none = "1" if asked.effect == "ratio" else "0"
+        yield (
+            f"Intervals of {asked.effect}s to {asked.reference}, paired by {pairs}, hold all "
+            f"together at 95 % ({counted(many, 'comparison')}, Bonferroni): better or worse is "
+            f"one that excludes {none}."
+        )
+
+
+def _looks(asked: Campaign, cells: Sequence[Comparison]) -> Iterator[str]:
+    """Yield a note on the looks at intervals that `precision` takes; `cells` has the comparisons of
+    the first measure."""
+    if asked.precision is None:
+        return
+    if asked.precision.measure in (None, asked.measures[0]) and all(it.alike for it in cells):
+        yield (
+            "No runs were added: those of each variant are all alike, so that none could tell how "
+            "narrow an interval is."
+        )
+    else:
+        yield (
+            f"Runs were added until intervals were narrow enough: all are at {asked.level:.2%}, "
+            f"for {len(asked.precision.looks())} looks to hold at 95 % (Bonferroni)."
+        )
+
+
+def lacking(cells: Sequence[Comparison], measure: str, ranked: bool = True) -> Iterator[str]:
+    """Yield notes on why figures, intervals and verdicts of the compared measure are missing;
+    `ranked` says that the table tells on how many seeds each variant is best."""
+    lines = [line for cell in cells for line in cell.lines]
+    if out := _by_variant((it.variant, it.left_out) for it in lines):
+        paired, seeds = sum(len(it.paired) for it in cells), sum(it.seeds for it in cells)
+        whole = any(RunStatus.COMPLETED in counts for counts in out.values())
+        head = "In no mean" if whole else "Not completed, and in no mean"
+        best = f", best is over the {paired} of {seeds} on which all have" if ranked else ""
+        yield (
+            f"{head}: {_ends(out, measure)}. Variants are compared over the seeds on which both "
+            f"have a value{best}."
+        )
+    if partly := _by_variant((it.variant, it.partly) for it in lines):
+        lost = any(cell.gauge.counts_lost for cell in cells)
+        why = " What unfinished jobs had computed when a run ended counts as lost." if lost else ""
+        yield f"Not completed, but in the mean: {_ends(partly, measure)}.{why}"
+    if unlike := dict.fromkeys(it.variant for it in lines if it.verdict is Verdict.UNLIKE):
+        yield (
+            f"Unlike, and not compared: {'; '.join(unlike)}: other jobs than the baseline's, as "
+            "some are left out, say."
+        )
+    if any(it.verdict is Verdict.BASELINE and it.as_asked and not it.effect for it in lines):
+        yield (
+            f"No ratio where the baseline's mean {measure} is 0. `difference` compares such means."
+        )
+    if any(cell.seeds == 1 and not cell.speaks and not cell.too_short for cell in cells):
+        yield "One run each: no intervals, no verdict."
+    if alike := [cell for cell in cells if cell.alike]:
+        where = f": the seed does not change it in these runs{_at(alike, cells)}"
+        once = "they are one observation, without an interval and a verdict"
+        blocks = all(cell.speaks for cell in alike)
+        why = "" if blocks else f"; {once}"
+        yield f"All runs of a variant have the same {measure}{where}{why}."
+
+
+def _at(some: Sequence[Comparison], cells: Sequence[Comparison]) -> str:
+    """Return words that name these cells, where they are not all."""
+    points = "; ".join(settings_text(cell.point) for cell in some)
+    return "" if len(some) == len(cells) else f" at {points}"
+
+
+def _by_variant(runs: Iterable[tuple[str, Counter[RunStatus]]]) -> dict[str, Counter[RunStatus]]:
+    """Sum up the numbers of runs of each variant, by status; variants without any are left out."""
+    found: dict[str, Counter[RunStatus]] = {}
+    for variant, counts in runs:
+        if counts:
+            found.setdefault(variant, Counter()).update(counts)
+    return found
+
+
+def _ends(runs: Mapping[str, Counter[RunStatus]], measure: str) -> str:
+    """Return, as text, how many runs of each variant, or of all variants if these are more than
+    MANY, ended in which way; a run that completed lacks the measure."""
+    if len(runs) > MANY:
+        runs = {f"{len(runs)} variants": sum(runs.values(), Counter())}
+    without = {RunStatus.COMPLETED: f"without a {measure}"}
+    return "; ".join(
+        f"{name}: {', '.join(f'{n} {without.get(it, it.value)}' for it, n in counts.items())}"
+        for name, counts in runs.items()
+    )

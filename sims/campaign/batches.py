@@ -8,12 +8,12 @@ from __future__ import annotations
 import enum
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from hashlib import blake2b
 from inspect import get_annotations
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 import numpy as np
@@ -27,7 +27,7 @@ from sims.metrics.arrivals import Flowtimes
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
 from sims.metrics.report import Report
-from sims.packing import OWN, Dependencies, unpacked
+from sims.packing import Dependencies, unpacked
 from sims.scenario import MeasuresSection, Scenario
 from sims.scenario.own_code import imported
 from sims.summary import Summary
@@ -50,8 +50,9 @@ class RunStatus(enum.Enum):
 
 
 @frozen
-class MeasureSpec:
-    """A measure of a run, with its name: one of `Measure`, or a user's function.
+class OwnMeasure:
+    """A measure of the user's: a function of a run, which stands where a `Measure` of Holdfast's
+    can stand.
 
     The function gets a `Report` of the run, or an object of the class with which its argument is
     annotated: `Flowtimes`, `Summary` or any class that is made without arguments, is called with
@@ -59,79 +60,57 @@ class MeasureSpec:
     run takes a third of the time that it takes with a `Report`.
     """
 
-    name: str
+    wants_all_done: ClassVar = True
+    timed: ClassVar = False
+    quantity: ClassVar = None
+    least: ClassVar = 0
+    counts_lost: ClassVar = False
+
+    value: str
+    """Name of the measure: `package.module:function`, or that of the function `given`."""
     higher_is_better: bool = False
-    ours: Measure | None = None
-    """The measure of Holdfast, or None for `package.module:function`."""
     given: Callable[[Any], float | None] | None = None
     """The function itself, if a program gives one."""
+    home: Path = field(default=Path(), repr=False)
+    """Folder in which the function's module is sought: that of the campaign. It is no part of the
+    digest of a result."""
 
-    def function(self, home: Path) -> Callable[[Any], float | None]:
-        """Return the user's function of the measure: `given`, or else the one that the name
-        `package.module:function` means, imported from the folder `home`.
+    @property
+    def function(self) -> Callable[[Any], float | None]:
+        """The user's function: `given`, or else the one that the measure's name means.
 
         Raises InputError where it is missing or is not callable.
         """
         if self.given is not None:
             return self.given
-        found: Callable[[Any], float | None] = imported(self.name, home, "measures")
+        found: Callable[[Any], float | None] = imported(self.value, self.home, "measures")
         if not callable(found):
-            raise unfit("measures", f"{self.name!r} is {found!r:.60}", "a function of a Report")
+            raise unfit("measures", f"{self.value!r} is {found!r:.60}", "a function of a Report")
         return found
 
-    def value(self, fold: Any, home: Path) -> float | None:
-        """Return the measure of a run from `fold`, an object of the class that `MeasureSpec.fold`
+    def found_in(self, fold: Any) -> float | None:
+        """Return the measure of a run from `fold`, an object of the class that `OwnMeasure.fold`
         names which has received the run's events; None where the measure is undefined.
 
-        A user's function is imported from the folder `home`. Raises MeasureRefused where it returns
-        neither a finite number nor None.
+        Raises MeasureRefused where the function returns neither a finite number nor None.
         """
-        if self.ours:
-            return self.ours.found_in(fold)
-        value = self.function(home)(fold)
+        value = self.function(fold)
         if value is None or (finite(value) and not isinstance(value, bool)):
             return None if value is None else float(value)
-        problem = f"{self.name!r} returned {value!r:.60}"
+        problem = f"{self.value!r} returned {value!r:.60}"
         accepted = "a finite number, or None for a run of which it is not defined"
         raise MeasureRefused(problem, accepted)
 
     @property
-    def least(self) -> int:
-        """Smallest value that a job can have of the measure; 0 for measures of whole runs."""
-        return self.ours.least if self.ours else 0
-
-    @property
     def words(self) -> str:
         """Label of the measure on an axis of a picture."""
-        return self.ours.words if self.ours else self.name.rpartition(":")[2].replace("_", " ")
+        return self.value.rpartition(":")[2].replace("_", " ")
 
     @property
-    def wants_all_done(self) -> bool:
-        """Whether the measure is known only for a run in which all jobs were completed, as all
-        measures of users are."""
-        return self.ours is None or self.ours.wants_all_done
-
-    @property
-    def timed(self) -> bool:
-        """Whether the measure is in the scenario's unit of time."""
-        return self.ours is not None and self.ours.timed
-
-    @property
-    def of_jobs(self) -> bool:
-        """Whether the measure is a statistic of one value per job, such as the mean wait, so that
-        it has a value for each block of time, too."""
-        return self.ours is not None and self.ours.quantity is not None
-
-    def fold(self, home: Path) -> type:
-        """Return the class whose objects receive a run's events and sum them up for this measure.
-
-        A measure of Holdfast needs a `Report` or, where that is enough, a `Summary`. A user's
-        function, imported from the folder `home`, needs the class with which its argument is
-        annotated, or else a `Report`.
-        """
-        if self.ours:
-            return Report if self.ours.wants_report else Summary
-        function = self.function(home)
+    def fold(self) -> type:
+        """Class whose objects receive a run's events and sum them up for the function: the one with
+        which its argument is annotated, or else `Report`."""
+        function = self.function
         names: dict[Any, Any] = getattr(function, "__globals__", {})
         known = (names.get(it, it) for it in get_annotations(function).values())
         folds: list[Any] = [it for it in known if hasattr(it, "wants")]
@@ -139,17 +118,7 @@ class MeasureSpec:
         return found
 
 
-def gauge(name: str, higher: Sequence[str] = ()) -> MeasureSpec:
-    """Return the measure that is named `name`: one of `Measure`, or a user's
-    `package.module:function`.
-
-    `higher` names the users' measures of which more is better. Raises ValueError for any other
-    name.
-    """
-    if OWN.fullmatch(name):
-        return MeasureSpec(name, name in higher)
-    ours = Measure(name)
-    return MeasureSpec(name, ours.higher_is_better, ours)
+AnyMeasure = Measure | OwnMeasure
 
 
 class MeasureRefused(Exception):
@@ -197,15 +166,13 @@ class Batch:
 
     runs: tuple[tuple[str, Scenario, int], ...]
     """Triples (key, scenario, seed); pickle sends a scenario that several runs share once."""
-    gauges: tuple[MeasureSpec, ...]
+    gauges: tuple[AnyMeasure, ...]
     by: By | None
     """Facts by which jobs are divided into classes, or None."""
     until: float | None
     """Time at which each run ends, if not before, in the scenario's unit."""
     folder: Path
     """Folder in which the files of scenarios are sought."""
-    home: Path
-    """Folder in which the user's measures are sought."""
     dependencies: Dependencies
     """Files and modules that the worker needs."""
 
@@ -263,7 +230,7 @@ def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: RunRes
     `summary` receives the run's events. A run with work left in which nothing more can happen is
     STARVED and has no values.
     """
-    kinds = {measure: measure.fold(batch.home) for measure in batch.gauges}
+    kinds = {measure: measure.fold for measure in batch.gauges}
     whole = Report in kinds.values() or batch.by is not None
     # A Report feeds its summary itself, so the summary must not get the events twice.
     folds: dict[type, Any] = {Report: Report(summary=summary)} if whole else {Summary: summary}
@@ -279,9 +246,9 @@ def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: RunRes
     if end is RunStatus.COMPLETED and summary.killed:
         end = RunStatus.KILLED
     values = {
-        measure.name: None
+        measure.value: None
         if kind is Flowtimes and end is not RunStatus.COMPLETED
-        else measure.value(folds[kind], batch.home)
+        else measure.found_in(folds[kind])
         for measure, kind in kinds.items()
     }
     blocks, speaks = _by_block(batch, scenario, summary, report)
@@ -299,7 +266,7 @@ def _by_block(
     no `by`, or where no measure is one of jobs. The text is empty without blocks.
     """
     blocks = (scenario.measures or MeasuresSection()).blocks(scenario.times)
-    asked = [it.ours for it in batch.gauges if it.ours and it.ours.quantity]
+    asked = [it for it in batch.gauges if isinstance(it, Measure) and it.quantity]
     if (blocks is None and batch.by is None) or not asked:
         return {}, ""
     if report:

@@ -22,7 +22,7 @@ import attrs
 from attrs import frozen
 
 from sims.campaign.axes import Settings
-from sims.campaign.batches import MeasureSpec, RunResult, RunStatus
+from sims.campaign.batches import AnyMeasure, RunResult, RunStatus
 from sims.intervals import (
     FEWEST_BLOCKS,
     LEVEL,
@@ -73,7 +73,7 @@ Runs = Mapping[str, Sequence[Compared]]
 """Maps each variant to its runs."""
 
 
-def run_of(result: RunResult, gauge: MeasureSpec, until: float | None, of: str = "") -> Compared:
+def run_of(result: RunResult, gauge: AnyMeasure, until: float | None, of: str = "") -> Compared:
     """Return a run with its value of the measure `gauge`, over all jobs or, if `of` names one, over
     that class of jobs.
 
@@ -84,8 +84,8 @@ def run_of(result: RunResult, gauge: MeasureSpec, until: float | None, of: str =
     cut = status is RunStatus.CAPPED and result.time == until
     partly = (cut or status is RunStatus.KILLED) and not gauge.wants_all_done
     known = status is RunStatus.COMPLETED or partly
-    entry = result.blocks.get(gauge.name, {}).get(of, {})
-    value = entry.get("value") if of else result.values.get(gauge.name)
+    entry = result.blocks.get(gauge.value, {}).get(of, {})
+    value = entry.get("value") if of else result.values.get(gauge.value)
     return Compared(
         seed=result.seed,
         status=status,
@@ -202,7 +202,7 @@ class Line:
         known = self.effect is not None and self.effect.size > 1
         return self.verdict not in UNJUDGED and known and self.informed >= self.needed
 
-    def judged(self, gauge: MeasureSpec, effect: Effect, level: float) -> Line:
+    def judged(self, gauge: AnyMeasure, effect: Effect, level: float) -> Line:
         """Return the line with the interval of its effect at the confidence level `level`, and the
         verdict that follows from it.
 
@@ -225,7 +225,7 @@ class Comparison:
 
     point: Settings
     """The cell's settings on the axes, and its class of jobs if there are several."""
-    gauge: MeasureSpec
+    gauge: AnyMeasure
     effect: Effect
     paired: tuple[int, ...]
     """Seeds on which every variant completed with the same jobs, or numbers of such blocks."""
@@ -245,7 +245,7 @@ class Comparison:
         time, but have fewer than two of them, so that there is no interval."""
         speaks = any(run.speaks for line in self.lines for run in line.runs)
         once = self.seeds == 1 or self.alike
-        return speaks and once and not self.speaks and self.gauge.of_jobs
+        return speaks and once and not self.speaks and self.gauge.quantity is not None
 
     @property
     def few(self) -> bool:
@@ -284,7 +284,7 @@ def _once(values: Sequence[float | None]) -> bool:
 
 def compare(
     point: Settings,
-    gauge: MeasureSpec,
+    gauge: AnyMeasure,
     runs: Runs,
     baseline: str,
     effect: Effect = "ratio",
@@ -336,7 +336,7 @@ def _against(
     line: Line,
     row: Row,
     base: Row,
-    gauge: MeasureSpec,
+    gauge: AnyMeasure,
     effect: Effect,
     level: float,
     seeded: bool,
@@ -372,7 +372,7 @@ def _against(
     )
 
 
-def _beside_all(line: Line, base: float | None, gauge: MeasureSpec, effect: Effect) -> Line:
+def _beside_all(line: Line, base: float | None, gauge: AnyMeasure, effect: Effect) -> Line:
     """Return the line, with the verdict over all jobs in `otherwise` if the mean over all jobs and
     the effect over blocks are on opposite sides of the baseline.
 
@@ -387,7 +387,7 @@ def _beside_all(line: Line, base: float | None, gauge: MeasureSpec, effect: Effe
     return attrs.evolve(line, otherwise=_direction(gauge, over_all))
 
 
-def _direction(gauge: MeasureSpec, more: float) -> Verdict:
+def _direction(gauge: AnyMeasure, more: float) -> Verdict:
     """Return the verdict, better or worse, on a value that exceeds the baseline's by `more`, which
     is below 0 for a smaller value and never 0."""
     return Verdict.BETTER if (more > 0) is gauge.higher_is_better else Verdict.WORSE
@@ -423,10 +423,9 @@ def judged(comparisons: Sequence[Comparison], level: float) -> list[Comparison]:
     """Return the comparisons with all their intervals and verdicts at the level 1 - (1 -
     `level`)/n, for n tested lines, so that all hold together at `level` (Bonferroni)."""
     each = 1 - (1 - level) / max(corrected(comparisons), 1)
-    lines = (
-        tuple(it.judged(cell.gauge, cell.effect, each) for it in cell.lines) for cell in comparisons
-    )
     return [
-        attrs.evolve(cell, lines=lines_of_cell)
-        for cell, lines_of_cell in zip(comparisons, lines, strict=True)
+        attrs.evolve(
+            cell, lines=tuple(it.judged(cell.gauge, cell.effect, each) for it in cell.lines)
+        )
+        for cell in comparisons
     ]

@@ -9,13 +9,19 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from itertools import islice
-from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from attrs import define, field
 
 from sims.campaign import Campaign
-from sims.campaign.batches import Batch, MeasureRefused, RunResult, RunStatus, simulate_batch
+from sims.campaign.batches import (
+    Batch,
+    MeasureRefused,
+    OwnMeasure,
+    RunResult,
+    RunStatus,
+    simulate_batch,
+)
 from sims.campaign.executors import Workers, opened
 from sims.campaign.plan import Case, Cases
 from sims.campaign.results import Kept, Results
@@ -88,8 +94,8 @@ def check(campaign: Campaign, plan: Cases) -> None:
     """
     with naming(campaign.source):
         for measure in campaign.gauges:
-            if measure.ours is None:
-                measure.function(Path(campaign.folder).absolute())
+            if isinstance(measure, OwnMeasure):
+                _ = measure.function
     for case in plan.looked_at():
         scenario = case.scenario(0)
         if campaign.until is not None:
@@ -179,8 +185,7 @@ class Engine:
         """Return the batch of these runs with everything that a worker process needs for them."""
         campaign, plan = self.results.campaign, self.results.plan
         listed = tuple((key, case.made(k).scenario, case.seed(k)) for case, k, key in runs)
-        home = Path(campaign.folder).absolute()
-        common = campaign.gauges, campaign.by, campaign.until, plan.folder, home
+        common = campaign.gauges, campaign.by, campaign.until, plan.folder
         return Batch(listed, *common, plan.dependencies)
 
 

@@ -21,7 +21,7 @@ from attrs import define, field, frozen
 
 from sims.campaign import Campaign
 from sims.campaign.axes import Settings, as_toml, is_object, objects, settings_text
-from sims.campaign.batches import seeded
+from sims.campaign.batches import OwnMeasure, seeded
 from sims.errors import COMMAND_LINE, InputError
 from sims.own_modules import running
 from sims.packing import Dependencies, dependencies_of, digest
@@ -66,11 +66,6 @@ class Case:
     """Settings of its point on the axes."""
     variant: str
     """Name of the variant."""
-
-    @property
-    def folder(self) -> Path:
-        """Folder in which the scenario's files are sought."""
-        return self.plan.folder
 
     def scenario(self, replication: int) -> Scenario:
         """Return the scenario with the seed of a replication (numbered from 0). Raises InputError
@@ -192,8 +187,8 @@ class Cases(Sequence[Case]):
     def function(self) -> Callable[..., Any] | None:
         """The user's function that makes scenarios, or None where the campaign has a scenario file.
         Raises InputError where it is missing."""
-        name, folder = self.campaign.scenario, Path(self.campaign.folder)
-        return imported(name, folder, "scenario") if self.campaign.made else None
+        campaign = self.campaign
+        return imported(campaign.scenario, campaign.home, "scenario") if campaign.made else None
 
     @cached_property
     def _arguments(self) -> frozenset[str]:
@@ -211,7 +206,7 @@ class Cases(Sequence[Case]):
     def folder(self) -> Path:
         """Folder in which the files of scenarios are sought."""
         own = "" if self.campaign.made else Path(self.campaign.scenario).parent
-        return Path(self.campaign.folder, own).absolute()
+        return self.campaign.home / own
 
     @cached_property
     def _base(self) -> dict[str, Any]:
@@ -221,8 +216,9 @@ class Cases(Sequence[Case]):
     @cached_property
     def _of_measures(self) -> Dependencies:
         """The files and modules that a worker process needs for the user's own measures."""
-        named = tuple(it.name for it in self.campaign.gauges if it.given is None)
-        return dependencies_of(named, Path(self.campaign.folder).absolute())
+        own = (it for it in self.campaign.gauges if isinstance(it, OwnMeasure))
+        named = tuple(it.value for it in own if it.given is None)
+        return dependencies_of(named, self.campaign.home)
 
     def _make(self, number: int, index: int) -> Made:
         """Make the scenario of case `number`, for replication `index`, with its first seed, its

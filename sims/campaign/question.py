@@ -17,7 +17,7 @@ from attrs import evolve
 from actors.decisions import name_of
 from sims.campaign import Campaign, Precision, load_campaign
 from sims.campaign.axes import Axis, Settings, as_toml, each_once, is_object, settings_text
-from sims.campaign.batches import MeasureSpec, gauge
+from sims.campaign.batches import AnyMeasure, OwnMeasure
 from sims.campaign.engine import Watch, execute, unwatched
 from sims.campaign.executors import Workers, given
 from sims.campaign.results import Results, store_in
@@ -35,7 +35,7 @@ from sims.world import checked_seed
 def campaign_of(
     file: Path,
     changes: Mapping[str, Any],
-    gauge: MeasureSpec,
+    gauge: AnyMeasure,
     runs: int,
     seed: int | None,
     until: float | None,
@@ -55,8 +55,8 @@ def campaign_of(
         seed=checked_seed(scenario.seed if seed is None else seed, COMMAND_LINE, "--seed"),
         replications=runs,
         until=in_unit(until, "--until", lambda: scenario.times.value),
-        measures=(gauge.name,),
-        given={gauge.name: gauge},
+        measures=(gauge.value,),
+        given={gauge.value: gauge},
         set=dict(changes),
     )
 
@@ -202,8 +202,8 @@ def compare(
     keys = {"policy.name": policy, "faults": hazard}
     changes = {**(changes or {}), **{key: it for key, it in keys.items() if it is not None}}
     spec = gauge_of(measure, higher_is_better)
-    if by and not spec.of_jobs:
-        problem = f"{spec.name} is none of each job's"
+    if by and spec.quantity is None:
+        problem = f"{spec.value} is none of each job's"
         known = ", ".join(it.value for it in Measure if it.quantity)
         raise InputError(COMMAND_LINE, "--by", problem, f"--measure {known}")
     alone, by_name = campaign_of(Path(file), changes, spec, runs, seed, until), named(variants)
@@ -237,18 +237,18 @@ def refuse_raised(found: Results) -> None:
         raise InputError(f"{case}, seed {result.seed}", "", str(result.error))
 
 
-def gauge_of(measure: object, higher: bool = False) -> MeasureSpec:
+def gauge_of(measure: object, higher: bool = False) -> AnyMeasure:
     """Return a measure of Holdfast, given by its name or as a `Measure`, or a measure of the
     user's, given as a function or as `package.module:function`.
 
     `higher` says whether more of a user's measure is better. Raises InputError for anything else.
     """
     if callable(measure):
-        return MeasureSpec(name_of(measure), higher, given=measure)
+        return OwnMeasure(name_of(measure), higher, measure)
     if isinstance(measure, str) and OWN.fullmatch(measure):
-        return MeasureSpec(measure, higher)
+        return OwnMeasure(measure, higher)
     try:
-        return gauge(chosen(Measure, measure).value)
+        return chosen(Measure, measure)
     except InputError as error:
         accepted = f"{error.accepted}, package.module:function, or a function of a Report"
         raise evolve(error, accepted=accepted) from None

@@ -22,7 +22,7 @@ from attrs import define, field
 
 from sims.campaign import Campaign, Precision
 from sims.campaign.axes import as_toml
-from sims.campaign.batches import MeasureSpec, RunResult, RunStatus
+from sims.campaign.batches import AnyMeasure, RunResult, RunStatus
 from sims.campaign.comparing import Compared, Comparison, Effect, compare, judged, run_of, widths
 from sims.campaign.plan import Case, Cases
 from sims.errors import InputError
@@ -206,7 +206,7 @@ class Results:
     # --- answers ------------------------------------------------------------------------------
 
     def comparisons(
-        self, gauge: MeasureSpec | None = None, effect: Effect | None = None
+        self, gauge: AnyMeasure | None = None, effect: Effect | None = None
     ) -> list[Comparison]:
         """Return a comparison by one measure for each point on the axes that has results, and
         within it for each class of jobs if the campaign has `by`.
@@ -217,7 +217,7 @@ class Results:
         found = self.compared(gauge or self.campaign.gauges[0], effect)
         return judged(found, self.campaign.level)
 
-    def compared(self, gauge: MeasureSpec, effect: Effect | None = None) -> list[Comparison]:
+    def compared(self, gauge: AnyMeasure, effect: Effect | None = None) -> list[Comparison]:
         """Return the comparisons as `comparisons` does, but with each interval at `Campaign.level`
         by itself and with verdicts still open, so that several measures can be judged together."""
         campaign, level, found = self.campaign, self.campaign.level, list[Comparison]()
@@ -235,13 +235,13 @@ class Results:
                 found.append(compare(at, gauge, runs, campaign.reference, effect, level))
         return found
 
-    def _classes(self, gauge: MeasureSpec, results: list[RunResult]) -> Iterable[str]:
+    def _classes(self, gauge: AnyMeasure, results: list[RunResult]) -> Iterable[str]:
         """Return the names of the classes of jobs that are compared, in order of appearance.
         Without `by` it is the class of all jobs, which has the empty name."""
         if self.campaign.by is None:
             return [""]
         return dict.fromkeys(
-            job_class for it in results for job_class in it.blocks.get(gauge.name, ()) if job_class
+            job_class for it in results for job_class in it.blocks.get(gauge.value, ()) if job_class
         )
 
     def runs(self) -> pl.DataFrame:
@@ -259,7 +259,7 @@ class Results:
         )
         frame = frame_of([result for _, result in found], places)
         frame = frame.drop("key", "blocks", "speaks").cast({"seed": polars_or_error().UInt64})
-        asked = [it.name for it in self.campaign.gauges if it.name in frame.columns]
+        asked = [it.value for it in self.campaign.gauges if it.value in frame.columns]
         former = {name for _, result in found for name in result.values} - set(asked)
         others = [it for it in frame.columns if it not in (*asked, *former)]
         return frame.select(*others, *asked, *sorted(former))

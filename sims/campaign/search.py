@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from attrs import define, field
 
-from sims.campaign.dimensions import Dimension, Point
+from sims.campaign.axes import Dimension, Point
 from sims.intervals import Estimate, mean_of
 
 FIRST, EACH = 4, 64

@@ -17,14 +17,13 @@ from typing import Any
 from attrs import define, frozen
 from pydantic import BaseModel
 
-from sims.campaign.answers import Answer, assumptions, ends
+from sims.campaign.answers import Answer, assumptions, ends, lacking
+from sims.campaign.axes import unit_of
 from sims.campaign.comparing import Comparison, Line
-from sims.campaign.dimensions import unit_of
 from sims.campaign.engine import Watch, execute, unwatched
 from sims.campaign.executors import Workers
 from sims.campaign.question import campaign_of, changed, gauge_of, percentage, refuse_raised
 from sims.campaign.results import store_in
-from sims.campaign.tables import lacking
 from sims.errors import COMMAND_LINE, InputError
 from sims.intervals import Estimate, rounded
 from sims.metrics.measures import Measure
@@ -89,7 +88,7 @@ class Changes(Answer):
     @property
     def measure(self) -> str:
         """Name of the measure."""
-        return self.comparison.gauge.name
+        return self.comparison.gauge.value
 
     @property
     def part(self) -> str:
@@ -376,7 +375,7 @@ def sensitivity(
     [cell] = found.comparisons()
     lines = {line.variant: line for line in cell.lines}
     if not lines[BASE].as_asked:
-        problem = f"no run of the scenario as it is has a {cell.gauge.name}"
+        problem = f"no run of the scenario as it is has a {cell.gauge.value}"
         accepted = "a scenario whose runs complete, a later --until, or another measure"
         raise InputError(COMMAND_LINE, "--measure", problem, accepted)
     facts = str(path), cell, part, scenario

@@ -6,37 +6,48 @@ The table for people comes with the notes that a reader needs.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
-from attrs import define, evolve
+from attrs import define
 
-from sims.campaign import Campaign
-from sims.campaign.answers import Answer, answer, assumptions, ends
-from sims.campaign.axes import settings_text
-from sims.campaign.batches import MeasureSpec, RunStatus
+from sims.campaign.answers import Answer, answer, assumptions, ends, notes_on
+from sims.campaign.axes import as_toml, settings_text
+from sims.campaign.batches import AnyMeasure
 from sims.campaign.comparing import Comparison, Line, Verdict, corrected, judged
 from sims.campaign.picture import draw, draw_runs
-from sims.campaign.printed import Printed, best_of_lines, every_cell
 from sims.campaign.results import Results, plain
-from sims.errors import COMMAND_LINE
+from sims.errors import COMMAND_LINE, visible
 from sims.exports import tables as exports
-from sims.intervals import FEWEST_BLOCKS, estimate_as_json
+from sims.intervals import about, estimate_as_json, rounded, rounded_ratio
 from sims.plots.pictures import Picture
-from sims.telling import counted
+from sims.telling import amount_of, counted, grid, in_units, units
 from sims.writing import replacing
 
 TEX = ".tex"
 SUFFIXES = (*exports.SUFFIXES, TEX)
 """Suffixes of files to which a table can be written."""
-MANY = 12
-"""Largest number of variants that a note names one by one."""
 MOST = 100
 """Largest number of rows that a campaign prints without being asked for all."""
+
+
+ESCAPED = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "±": r"$\pm$",
+        **{it: f"\\{it}" for it in "&%$#_{}"},
+    }
+)
+"""Maps characters that LaTeX would take for commands to their escaped form."""
+
+
+Layout = tuple[Sequence[str], Sequence[str], Sequence[tuple[str, ...]]]
+"""Heads of the columns of words, heads of those of numbers, and rows of a table for people."""
 
 
 @define(slots=False, repr=False)
@@ -94,7 +105,7 @@ class Table(Answer):
     def notes(self) -> list[str]:
         """Notes that a reader of the figures needs, a line each."""
         shown = [] if self.short else self.cells
-        notes = list(_notes(self.results, self.comparisons(), corrected(shown)))
+        notes = list(notes_on(self.results, self.comparisons(), corrected(shown)))
         return [*notes, *self._shortened(), *self._answer()]
 
     def _answer(self) -> Iterator[str]:
@@ -114,26 +125,24 @@ class Table(Answer):
     def _shortened(self) -> Iterator[str]:
         """Yield a note on the rows that are not printed, if there are such rows, with the command
         that prints them."""
-        asked, shown = self.results.campaign, len(self.printed.rows)
+        asked, shown = self.results.campaign, self.printed.row_count
         if not self.short and shown == self._rows:
             return
         load = "--load " if asked.made else ""
-        best = f"At the {self._along} with the best {self._judged.name}: "
+        best = f"At the {self._along} with the best {self._judged.value}: "
         yield (
             f"{best if self.short else 'The first '}{shown} of {self._rows:,} rows; "
             f"`holdfast campaign table {asked.source} {load}--all` prints all."
         )
 
     @cached_property
-    def printed(self) -> Printed:
-        """The table for people: with every cell or, where `short`, only with the best place on each
-        line along an axis. Without `whole`, a campaign file prints no more than MOST rows."""
-        arguments = self.results.campaign, self.cells, self.title, self.results.unit
-        if self._along and self.short:
-            table = best_of_lines(*arguments, self._along, self._judged)
-        else:
-            table = every_cell(*arguments)
-        return evolve(table, rows=table.rows[:MOST]) if self._many else table
+    def printed(self) -> Any:
+        """The table for people, as an object that rich prints: with every cell or, where `short`,
+        only with the best place on each line along an axis. Without `whole`, a campaign file prints
+        no more than MOST rows."""
+        best = self._along if self.short else None
+        left, right, rows = self._best_of_lines(best) if best else self._every_cell()
+        return grid(left, right, rows[:MOST] if self._many else rows, self.title)
 
     @property
     def short(self) -> bool:
@@ -164,7 +173,7 @@ class Table(Answer):
         return max(asked.axes, key=lambda it: len(asked.axes[it]), default=None)
 
     @property
-    def _judged(self) -> MeasureSpec:
+    def _judged(self) -> AnyMeasure:
         """The measure by which the best value of a line is found."""
         asked = self.results.campaign
         return asked.gauge(asked.picture.measure if asked.picture else None)
@@ -179,11 +188,87 @@ class Table(Answer):
         if path.suffix != TEX:
             return super().write(path)
         with replacing(path) as new:
-            new.write_text(self.printed.tex(self.notes), encoding="utf-8")
-        return len(self.printed.rows)
+            new.write_text(_as_tex(self.printed, self.notes), encoding="utf-8")
+        return int(self.printed.row_count)
 
     def grid(self) -> Any:
-        return self.printed.grid()
+        return self.printed
+
+    # --- its layout ---------------------------------------------------------------------------
+
+    def _every_cell(self) -> Layout:
+        """Return a table with a row for each measure, cell and variant. Columns that compare
+        variants are left out if there is only one variant."""
+        asked, unit = self.results.campaign, self.results.unit
+        many, compared = len(asked.gauges) > 1, len(asked.variants) > 1
+        blocks = sorted({len(cell.paired) for cell in self.cells if cell.speaks})
+        rows = []
+        for cell in self.cells:
+            measured = [_with_unit(cell.gauge, unit)] if many else []
+            place = (*(as_toml(value) for _, value in cell.point), *measured)
+            for line in cell.lines:
+                whole = [_whole(cell.gauge, line, unit)] if blocks else []
+                mean, *more = _figures(cell, line, bool(blocks))
+                completed = f"{line.completed} of {len(line.runs)}"
+                figures = (completed, mean, *whole, *(more if compared else ()))
+                rows.append((*place, *self._variant_cells(line.variant), *figures))
+        classes, measure = ([asked.by.value] if asked.by else []), (["measure"] if many else [])
+        figure = "mean" if many else _with_unit(asked.gauges[0], unit)
+        span = f"{blocks[0]} to {blocks[-1]}" if len(blocks) > 1 else "".join(map(str, blocks))
+        heads = ("completed", *((f"{figure}, {span} blocks", "all jobs") if blocks else (figure,)))
+        return (
+            (*asked.axes, *classes, *measure, *(self._varied or ["variant"])),
+            (*heads, *((asked.effect, "best", "verdict") if compared else ())),
+            rows,
+        )
+
+    def _best_of_lines(self, x: str) -> Layout:
+        """Return a table with a row for each line along the axis `x`, at the value of `x` where the
+        mean of the measure that is judged is best.
+
+        A line is a variant at fixed values of the other axes. Its row has the means of all measures
+        at that place, which a picture may mark by a star. Places where a run has no value are
+        passed over.
+        """
+        asked, shown = self.results.campaign, self._judged
+        compared = len(asked.variants) > 1
+        lines = [(cell, line) for cell in self.cells for line in cell.lines]
+        at = {(settings_text(cell.point), it.variant, cell.gauge.value): it for cell, it in lines}
+        along: dict[tuple[str, str], list[tuple[Comparison, Line]]] = {}
+        for cell, line in lines:
+            if cell.gauge.value == shown.value and not line.left_out and line.mean.size:
+                rest = settings_text(tuple(it for it in cell.point if it[0] != x))
+                along.setdefault((rest, line.variant), []).append((cell, line))
+        best = max if shown.higher_is_better else min
+        rows = []
+        for cell, line in (best(group, key=lambda it: it[1].mean.mean) for group in along.values()):
+            place = settings_text(cell.point), line.variant
+            found = (at.get((*place, it.value)) for it in asked.gauges)
+            means = (rounded(it.mean if it else None) for it in found)
+            variant = self._variant_cells(line.variant) if compared else ()
+            values = (as_toml(value) for _, value in cell.point)
+            rows.append((*values, *variant, f"{line.completed} of {len(line.runs)}", *means))
+        names = [f"best {key}" if key == x else key for key in asked.axes]
+        names += [asked.by.value] if asked.by else []
+        left = (*names, *((self._varied or ("variant",)) if compared else ()))
+        heads = (_with_unit(it, self.results.unit) for it in asked.gauges)
+        return left, ("completed", *heads), rows
+
+    @cached_property
+    def _varied(self) -> tuple[str, ...]:
+        """Keys that the variants set, if all set the same keys and are named by their settings, so
+        that each key can be a column; otherwise an empty tuple."""
+        variants = self.results.campaign.variants
+        keys = {tuple(settings) for settings in variants.values()}
+        own = all(name == settings_text(tuple(it.items())) for name, it in variants.items())
+        return next(iter(keys)) if own and len(keys) == 1 else ()
+
+    def _variant_cells(self, variant: str) -> tuple[str, ...]:
+        """Return the texts that identify a variant in a row: a value for each key of `_varied`, or
+        its name if there are none."""
+        if not self._varied:
+            return (variant,)
+        return tuple(map(as_toml, self.results.campaign.variants[variant].values()))
 
     # --- for programs -------------------------------------------------------------------------
 
@@ -192,7 +277,7 @@ class Table(Answer):
         runs, its mean and effect with the ends of their intervals, and its verdict."""
         return [
             {key: plain(value) for key, value in cell.point}
-            | {"measure": cell.gauge.name}
+            | {"measure": cell.gauge.value}
             | _row(cell, it)
             for cell in self.cells
             for it in cell.lines
@@ -208,7 +293,7 @@ class Table(Answer):
         ran = self._most_runs if asked.precision else asked.replications
         shared: dict[str, object] = {
             "scenario": asked.name,
-            "measure": gauge.name,
+            "measure": gauge.value,
             "unit": self.results.unit if gauge.timed else None,
             "higher_is_better": gauge.higher_is_better,
             "until": asked.until,
@@ -280,145 +365,82 @@ def _row(cell: Comparison, line: Line) -> dict[str, Any]:
     return {**row, "verdict": line.verdict.value}
 
 
-# --- notes -------------------------------------------------------------------------------------
+# --- as LaTeX ------------------------------------------------------------------------------------
 
 
-def _notes(results: Results, cells: Sequence[Comparison], many: int) -> Iterator[str]:
-    """Yield the notes that explain the comparisons `cells` of a campaign's first measure. `many` is
-    the number of comparisons in the whole table by which the level is corrected."""
-    yield from lacking(cells, results.campaign.measures[0])
-    yield from _of_blocks(cells, results.campaign.measures[0])
-    pairs = {"block" if it.speaks else "seed" for it in cells if any(_.tested for _ in it.lines)}
-    yield from _levels(results.campaign, many, " or ".join(sorted(pairs)))
-    yield from _looks(results.campaign, cells)
-    if wide := results.wide():
-        most = counted(results.campaign.most, "run")
-        where = f" in {counted(wide, 'cell')}" if results.plan.places > 1 else ""
-        yield f"{most} were not enough for intervals as narrow as asked{where}."
-    missing, raised = results.left(), sum(1 for _ in results.raised())
-    if missing:
-        yield f"Unfinished: {counted(missing, 'run')} of {results.asked():,} to go."
-    if raised:
-        yield f"{counted(raised, 'run')} raised an error, and are in no figure."
+def _as_tex(table: Any, notes: Iterable[str]) -> str:
+    """Return a table of rich's as a LaTeX `tabular`, which needs no package; the title and `notes`
+    are comments above it."""
+    lines = [
+        *(f"% {visible(str(line))}" for line in (table.title, *notes)),
+        f"\\begin{{tabular}}{{{''.join(column.justify[0] for column in table.columns)}}}",
+        "\\hline",
+        _tex_row(column.header for column in table.columns),
+        "\\hline",
+        *map(_tex_row, zip(*(column.cells for column in table.columns), strict=True)),
+        "\\hline",
+        "\\end{tabular}",
+    ]
+    return "\n".join(lines) + "\n"
 
 
-def _of_blocks(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
-    """Yield notes on the evidence behind intervals over blocks of time, and on why some intervals
-    are missing. `measure` is the compared measure's name."""
-    over = [cell for cell in cells if cell.speaks]
-    yield from dict.fromkeys(cell.speaks for cell in over)
-    lines = [line for cell in over for line in cell.lines]
-    few = any(it.verdict is Verdict.UNKNOWN and it.informed < it.needed for it in lines)
-    short = [cell for cell in cells if cell.too_short]
-    if few or (over and short):
-        yield (
-            f"A verdict needs {FEWEST_BLOCKS} blocks with information, in which some job has a "
-            f"{measure} above {cells[0].gauge.least} in either variant; the last column says how "
-            "many have it. A shorter `measures.block` gives more of them, which are less "
-            "independent."
-        )
-    elif short:
-        yield (
-            f"No intervals, no verdict{_at(short, cells)}: the run has fewer than 2 whole blocks "
-            "(`measures.block`) after its warm-up (`measures.warm_up`)."
-        )
-    if any(line.otherwise for line in lines):
-        yield (
-            "`all jobs: better` or `worse`: over all jobs, those of the warm-up and of the last "
-            "block among them, the variant is on the other side of the baseline than over the "
-            "blocks. The verdict is about the blocks."
-        )
+def _tex_row(cells: Iterable[object]) -> str:
+    return " & ".join(visible(str(it)).translate(ESCAPED) for it in cells) + r" \\"
 
 
-def _levels(asked: Campaign, many: int, pairs: str) -> Iterator[str]:
-    """Yield a note on the confidence level at which the intervals of `many` comparisons hold.
+# --- a line as text -------------------------------------------------------------------------------
 
-    `pairs` says by what the variants' runs are paired: seed, block or both.
+
+def _with_unit(gauge: AnyMeasure, unit: str) -> str:
+    """Return the name of a measure with its unit, if it has one."""
+    return f"{gauge.value}, {units(unit)}" if gauge.timed else gauge.value
+
+
+def _whole(gauge: AnyMeasure, line: Line, unit: str) -> str:
+    """Return, as text, the measure's value over all jobs of the variant's first run, as `summary`
+    shows it; a dash if it has none."""
+    value = line.runs[0].value
+    if value is None:
+        return "-"
+    return in_units(value, unit, 6) if gauge.timed else amount_of(value, 6)
+
+
+def _figures(cell: Comparison, line: Line, blocks: bool) -> tuple[str, ...]:
+    """Return four texts of a line of the table: its mean, its effect, on how many paired seeds or
+    blocks it was the best (`3 of 5`), and its verdict.
+
+    `blocks`: the table's intervals are over blocks of a run's time; a cell with fewer than two
+    blocks then has dashes and no verdict.
     """
-    if many:
-        none = "1" if asked.effect == "ratio" else "0"
-        yield (
-            f"Intervals of {asked.effect}s to {asked.reference}, paired by {pairs}, hold all "
-            f"together at 95 % ({counted(many, 'comparison')}, Bonferroni): better or worse is "
-            f"one that excludes {none}."
-        )
+    if blocks and cell.too_short:
+        verdict = line.verdict is Verdict.UNKNOWN
+        words = "no verdict: fewer than 2 blocks" if verdict else line.verdict.value
+        return "-", "-", "-", words
+    pairs = len(cell.paired)
+    best = f"{line.best} of {pairs}" if pairs else "-"
+    return _mean(cell, line), _effect(cell, line), best, _verdict(cell, line)
 
 
-def _looks(asked: Campaign, cells: Sequence[Comparison]) -> Iterator[str]:
-    """Yield a note on the looks at intervals that `precision` takes; `cells` has the comparisons of
-    the first measure."""
-    if asked.precision is None:
-        return
-    if asked.precision.measure in (None, asked.measures[0]) and all(it.alike for it in cells):
-        yield (
-            "No runs were added: those of each variant are all alike, so that none could tell how "
-            "narrow an interval is."
-        )
-    else:
-        yield (
-            f"Runs were added until intervals were narrow enough: all are at {asked.level:.2%}, "
-            f"for {len(asked.precision.looks())} looks to hold at 95 % (Bonferroni)."
-        )
+def _mean(cell: Comparison, line: Line) -> str:
+    """Return the mean of a variant as text, with its interval where it has one."""
+    return amount_of(line.mean.mean, 4) if cell.few else rounded(cell.known_mean(line))
 
 
-def lacking(cells: Sequence[Comparison], measure: str, ranked: bool = True) -> Iterator[str]:
-    """Yield notes on why figures, intervals and verdicts of the compared measure are missing;
-    `ranked` says that the table tells on how many seeds each variant is best."""
-    lines = [line for cell in cells for line in cell.lines]
-    if out := _by_variant((it.variant, it.left_out) for it in lines):
-        paired, seeds = sum(len(it.paired) for it in cells), sum(it.seeds for it in cells)
-        whole = any(RunStatus.COMPLETED in counts for counts in out.values())
-        head = "In no mean" if whole else "Not completed, and in no mean"
-        best = f", best is over the {paired} of {seeds} on which all have" if ranked else ""
-        yield (
-            f"{head}: {_ends(out, measure)}. Variants are compared over the seeds on which both "
-            f"have a value{best}."
-        )
-    if partly := _by_variant((it.variant, it.partly) for it in lines):
-        lost = any(cell.gauge.ours and cell.gauge.ours.counts_lost for cell in cells)
-        why = " What unfinished jobs had computed when a run ended counts as lost." if lost else ""
-        yield f"Not completed, but in the mean: {_ends(partly, measure)}.{why}"
-    if unlike := dict.fromkeys(it.variant for it in lines if it.verdict is Verdict.UNLIKE):
-        yield (
-            f"Unlike, and not compared: {'; '.join(unlike)}: other jobs than the baseline's, as "
-            "some are left out, say."
-        )
-    if any(it.verdict is Verdict.BASELINE and it.as_asked and not it.effect for it in lines):
-        yield (
-            f"No ratio where the baseline's mean {measure} is 0. `difference` compares such means."
-        )
-    if any(cell.seeds == 1 and not cell.speaks and not cell.too_short for cell in cells):
-        yield "One run each: no intervals, no verdict."
-    if alike := [cell for cell in cells if cell.alike]:
-        where = f": the seed does not change it in these runs{_at(alike, cells)}"
-        once = "they are one observation, without an interval and a verdict"
-        blocks = all(cell.speaks for cell in alike)
-        why = "" if blocks else f"; {once}"
-        yield f"All runs of a variant have the same {measure}{where}{why}."
+def _effect(cell: Comparison, line: Line) -> str:
+    """Return the effect of a variant against the baseline as text, with its interval where it has
+    one; a dash where there is no effect."""
+    effect = cell.known_effect(line)
+    if effect is None or line.verdict is Verdict.BASELINE:
+        return rounded(effect)
+    if cell.speaks and not line.tested:
+        return f"{about(effect.mean)}, no interval"
+    return rounded_ratio(effect) if cell.effect == "ratio" else rounded(effect)
 
 
-def _at(some: Sequence[Comparison], cells: Sequence[Comparison]) -> str:
-    """Return words that name these cells, where they are not all."""
-    points = "; ".join(settings_text(cell.point) for cell in some)
-    return "" if len(some) == len(cells) else f" at {points}"
-
-
-def _by_variant(runs: Iterable[tuple[str, Counter[RunStatus]]]) -> dict[str, Counter[RunStatus]]:
-    """Sum up the numbers of runs of each variant, by status; variants without any are left out."""
-    found: dict[str, Counter[RunStatus]] = {}
-    for variant, counts in runs:
-        if counts:
-            found.setdefault(variant, Counter()).update(counts)
-    return found
-
-
-def _ends(runs: Mapping[str, Counter[RunStatus]], measure: str) -> str:
-    """Return, as text, how many runs of each variant, or of all variants if these are more than
-    MANY, ended in which way; a run that completed lacks the measure."""
-    if len(runs) > MANY:
-        runs = {f"{len(runs)} variants": sum(runs.values(), Counter())}
-    without = {RunStatus.COMPLETED: f"without a {measure}"}
-    return "; ".join(
-        f"{name}: {', '.join(f'{n} {without.get(it, it.value)}' for it, n in counts.items())}"
-        for name, counts in runs.items()
-    )
+def _verdict(cell: Comparison, line: Line) -> str:
+    """Return the verdict as text, with the number of blocks if they are too few, and with the
+    verdict over all jobs if that contradicts the one over blocks."""
+    text = line.verdict.value
+    if cell.speaks and line.verdict is Verdict.UNKNOWN:
+        text = f"{text}: {counted(line.informed, 'block')}, needs {line.needed}"
+    return f"{text}; all jobs: {line.otherwise.value}" if line.otherwise else text

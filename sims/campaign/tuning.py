@@ -18,22 +18,30 @@ from attrs import define, evolve, frozen
 
 from sims.campaign import Campaign, TuneSection
 from sims.campaign.answers import Answer, assumptions, ends
-from sims.campaign.axes import Settings, as_toml, each_once, settings_text
+from sims.campaign.axes import (
+    FORMS,
+    Dimension,
+    Point,
+    Settings,
+    as_toml,
+    dimension,
+    each_once,
+    settings_at,
+    settings_text,
+)
 from sims.campaign.comparing import run_of
-from sims.campaign.dimensions import FORMS, Dimension, Point, dimension, settings_at
 from sims.campaign.engine import Watch, execute, unwatched
 from sims.campaign.executors import Workers, opened
+from sims.campaign.picture import draw_tuning
 from sims.campaign.question import (
     MOST_RUNS,
     campaign_of,
-    gauge_of,
     named,
     precision_of,
     refuse_raised,
 )
 from sims.campaign.results import Results, store_in
 from sims.campaign.search import EACH, FIRST, SURE, Search, State, Trial, Value, estimate
-from sims.campaign.tuning_picture import draw_tuning
 from sims.durations import seconds
 from sims.errors import COMMAND_LINE, InputError, chosen
 from sims.intervals import LEVEL, Estimate, mean_of, rounded
@@ -289,7 +297,7 @@ def tune(
     answer_runs = most if wanted else runs
     measure, bounds = direction(minimise, maximise), tuple(map(Bound.of, subject_to))
     measures = dict.fromkeys(it.value for it in (measure, *(bound.measure for bound in bounds)))
-    asked = campaign_of(Path(file), changes or {}, gauge_of(measure), runs, seed, until)
+    asked = campaign_of(Path(file), changes or {}, measure, runs, seed, until)
     asked, kept = asked.model_copy(update={"measures": tuple(measures)}), store_in(store)
     with opened(workers) as ready:
 

@@ -12,8 +12,7 @@ import typer
 from sims.campaign import sensitivity as sensitivities
 from sims.campaign import tuning
 from sims.campaign.answers import Answer
-from sims.campaign.axes import axis
-from sims.campaign.dimensions import dimension_of
+from sims.campaign.axes import axis, dimension_of
 from sims.campaign.executors import PATIENCE
 from sims.campaign.question import MOST_RUNS, combined
 from sims.campaign.question import compare as compared

@@ -133,10 +133,11 @@ def _kill(scenario: Scenario, advance: Advance, most: int, folder: Path, open_to
 
     where = unlinked(MONKEY / scenario.name, "no link to")
     show(f"{scenario.name}: logs and results in {where}")
-    found = []
+    found, total = [], Counter[str]()
     for it in Monkey(scenario, advance, folder, where, open_to_all).trials(most):
         found.append(it)
         killed = Counter(kill.victim.value for kill in it.kills)
+        total += killed
         whom = ", ".join(f"{what} x {number}" for what, number in killed.items()) or "nobody"
         end = "ended by the scheduler's death" if it.lost else f"{it.seconds:.1f} s"
         answers = "right" if it.right else "WRONG"
@@ -145,7 +146,6 @@ def _kill(scenario: Scenario, advance: Advance, most: int, folder: Path, open_to
         )
         if it.left:
             show(*(f"    left: {name}" for name in it.left))
-    total = Counter(kill.victim.value for it in found for kill in it.kills)
     wrong, downs = sum(it.wrong for it in found), sum(it.downs for it in found)
     each = ", ".join(
         counted(number, what, "nannies" if what == "nanny" else f"{what}s")

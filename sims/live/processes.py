@@ -78,9 +78,6 @@ class Seat:
     """Set while a process with an actor is present."""
     stopped: bool = False
     """Whether the present and each fresh process is stopped (SIGSTOP): the worker is RECLAIMED."""
-    missed: bool = False
-    """Whether the last process died without a command of this run; the world's reaction, which
-    kills the worker, then finds it dead already."""
 
 
 def _ignore(_: object) -> None:
@@ -217,7 +214,7 @@ class Processes:
                 *(Holder, self.packed, self.own), actor=True, workers=[address], pure=False
             )
         seat.process = await seat.holder.pid()
-        seat.address, seat.missed = address, False
+        seat.address = address
         self._spawn(self._listen(seat.number, seat.holder))
         if seat.stopped:
             self._signal(seat, signal.SIGSTOP)
@@ -241,10 +238,6 @@ class Processes:
         """Report the death of a process that no command of this run has killed, and wait for a
         fresh one."""
         self._await_replacement(seat)
-        self._report_lost(seat)
-
-    def _report_lost(self, seat: Seat) -> None:
-        seat.missed = True
         self.lost(seat.number)
 
     def _await_replacement(self, seat: Seat) -> None:
@@ -280,7 +273,7 @@ class Processes:
             async with asyncio.timeout(None if self.own else ABSENT):
                 await seat.ready.wait()
         except TimeoutError:
-            self._report_lost(seat)
+            self.lost(number)
             raise Gone(number) from None
         return seat
 
@@ -365,15 +358,13 @@ class Processes:
         """Kill the process of a worker that goes DOWN in the simulation, and begin to wait for a
         fresh one.
 
-        Does nothing where the process died by itself, or where there is none yet.
+        Does nothing where the worker has no process now: one that died by itself is being replaced
+        already, and a fresh one has no state yet that it could lose.
         """
         seat = self.seats[number]
-        if seat.missed or not seat.ready.is_set():
-            # The process is dead already, or has no state yet that it could lose.
-            seat.missed = False
-            return
-        self._signal(seat, signal.SIGKILL)
-        self._await_replacement(seat)
+        if seat.ready.is_set():
+            self._signal(seat, signal.SIGKILL)
+            self._await_replacement(seat)
 
     async def detect(self, number: int) -> float:
         """Kill a worker's process, and return the seconds until a call that waited for it has

@@ -147,8 +147,8 @@ class Measure(enum.Enum):
         return statistic(self.statistic, values)
 
     def found_in(self, report: Report | Summary) -> float | None:
-        """Return the measure's value from a report that is closed, or from a summary if
-        `wants_report` is false; None if it is undefined for the run."""
+        """Return the measure's value from an object of the class `fold`, a report being closed;
+        None if it is undefined for the run."""
         of, _, part = self.value.partition("-")
         found: float | None
         if isinstance(report, Summary) and self is Measure.FLOWTIME:
@@ -195,10 +195,10 @@ class Measure(enum.Enum):
         return self in (Measure.GOODPUT, Measure.WASTED, Measure.LOST)
 
     @property
-    def wants_report(self) -> bool:
-        """Whether the measure needs a `Report`, of all events of a run, which takes about three
-        times as long; makespan and flowtime need a `Summary` only."""
-        return self not in (Measure.MAKESPAN, Measure.FLOWTIME)
+    def fold(self) -> type[Report | Summary]:
+        """Class whose objects receive a run's events and sum them up for this measure: `Summary`
+        for makespan and flowtime, and else `Report`, which takes about three times as long."""
+        return Summary if self in (Measure.MAKESPAN, Measure.FLOWTIME) else Report
 
     @property
     def timed(self) -> bool:

@@ -257,6 +257,6 @@ def _each(plan: Cases) -> float:
     while count < min(MOST_RUNS, len(plan)) and spent < ENOUGH_SECONDS:
         case = plan[int(len(plan) * (STRIDE * count % 1))]
         start = process_time()
-        simulate(case.scenario(0), [Summary()], case.folder, until=plan.campaign.until)
+        simulate(case.scenario(0), [Summary()], plan.folder, until=plan.campaign.until)
         spent, count = spent + process_time() - start, count + 1
     return spent / count

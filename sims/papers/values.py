@@ -14,7 +14,7 @@ from attrs import evolve, frozen
 from rich.table import Column, Table
 
 from sims.campaign.axes import as_toml
-from sims.campaign.batches import MeasureSpec, RunStatus
+from sims.campaign.batches import AnyMeasure, RunStatus
 from sims.campaign.comparing import Verdict
 from sims.campaign.plan import Case
 from sims.campaign.results import Results
@@ -220,7 +220,7 @@ def observed(
 # --- views ------------------------------------------------------------------------------------
 
 
-def ratios(results: Results, gauge: MeasureSpec | None = None) -> list[Value]:
+def ratios(results: Results, gauge: AnyMeasure | None = None) -> list[Value]:
     """Return, for each place and variant but the baseline, the mean of a measure (`gauge`, default:
     the campaign's first) over the baseline's mean, paired by seed."""
     return [
@@ -234,7 +234,7 @@ def ratios(results: Results, gauge: MeasureSpec | None = None) -> list[Value]:
 def means(results: Results) -> list[Value]:
     """Return the mean of each measure of the campaign, for each place and variant."""
     return [
-        Value(cell.point, line.variant, gauge.name.rpartition(":")[2], line.mean)
+        Value(cell.point, line.variant, gauge.value.rpartition(":")[2], line.mean)
         for gauge in results.campaign.gauges
         for cell in results.comparisons(gauge)
         for line in cell.lines

@@ -147,7 +147,7 @@ def view(results: Results) -> list[Value]:
     """Return, for each strategy but EASY, the mean of each measure over its mean under EASY, and
     the means under EASY themselves."""
     over = [
-        evolve(it, what=f"{gauge.name.rpartition(':')[2]}, over EASY's")
+        evolve(it, what=f"{gauge.value.rpartition(':')[2]}, over EASY's")
         for gauge in results.campaign.gauges
         for it in ratios(results, gauge)
     ]

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.random import Generator, default_rng
 
 from sims.campaign import Precision
-from sims.campaign.batches import MeasureSpec, RunStatus
+from sims.campaign.batches import RunStatus
 from sims.campaign.comparing import Compared, compare, widths
 from sims.intervals import LEVEL
+from sims.metrics.measures import Measure
 
 Pairs = tuple[list[float], list[float]]
-GAUGE = MeasureSpec("cost")
+GAUGE = Measure.COST
 
 
 def normal(rng: Generator, count: int) -> Pairs:

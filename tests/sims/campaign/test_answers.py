@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sims.campaign.answers import answer, assumptions
-from sims.campaign.batches import MeasureSpec, RunStatus
+from sims.campaign.batches import RunStatus
 from sims.campaign.comparing import Compared, Comparison, compare, judged
 from sims.examples import example
 from sims.intervals import LEVEL
+from sims.metrics.measures import Measure
 from sims.session import load
 
-COST, GOODPUT = MeasureSpec("cost"), MeasureSpec("goodput", higher_is_better=True)
+COST, GOODPUT = Measure.COST, Measure.GOODPUT
 BASE = [10.0, 10.2, 9.8, 10.1, 9.9]
 
 
-def compared(gauge: MeasureSpec = COST, **rows: Sequence[float]) -> Comparison:
+def compared(gauge: Measure = COST, **rows: Sequence[float]) -> Comparison:
     """The comparison of variants by their values on seeds 0, 1 and so on with those of BASE."""
     runs = {
         name: [Compared(k, RunStatus.COMPLETED, value) for k, value in enumerate(row)]

@@ -220,3 +220,13 @@ def test_a_picture_over_blocks_says_that_its_values_may_be_negative(weeks: Shell
     assert weeks(*COMPARE, "--measure", "wait", "-o", "it.svg").code == 0
     drawn = Path("it.svg").read_text()
     assert "<!-- mean wait, s, jackknife pseudo-value of each block -->" in drawn
+
+
+def test_classes_of_jobs_are_compared_by_a_measure_that_has_another_name(weeks: Shell) -> None:
+    for name in ("stretch", "slowdown"):
+        axes = """axes.policy.order = ["FCFS", "SPT"]"""
+        words = f'name = "{name}"', 'scenario = "weeks.toml"', f'measures = ["{name}"]'
+        weeks.write("\n".join([*words, "replications = 1", 'by = "size"', axes]), f"{name}.toml")
+    ours, other = (weeks("campaign", "run", f"{name}.toml").out for name in ("stretch", "slowdown"))
+    assert "as it is" in ours
+    assert other.splitlines()[2:-1] == ours.splitlines()[2:-1]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sims.campaign import Campaign
 from sims.campaign.axes import as_toml, axis, settings_text
-from sims.campaign.batches import Batch, RunResult, RunStatus, gauge, simulate_batch
+from sims.campaign.batches import Batch, RunResult, RunStatus, simulate_batch
 from sims.campaign.comparing import (
     Compared,
     Comparison,
@@ -52,7 +52,7 @@ def compared(
 ) -> Comparison:
     """The figures of variants with these values by seed; None: capped."""
     runs = {f"v{k}": list(map(a_run, range(len(row)), row)) for k, row in enumerate(rows)}
-    [found] = judged([compare((), gauge(measure.value), runs, "v0", effect)], LEVEL)
+    [found] = judged([compare((), measure, runs, "v0", effect)], LEVEL)
     return found
 
 
@@ -107,11 +107,8 @@ def test_a_run_is_measured_as_its_log_is_summarised(name: str) -> None:
     scenario = load(SCENARIOS / f"{name}.toml", list(FILES[name]))
 
     def result(*asked: Measure) -> RunResult:
-        gauges = tuple(gauge(it.value) for it in asked)
         runs = (("key", scenario, scenario.seed),)
-        [found] = simulate_batch(
-            Batch(runs, gauges, None, None, SCENARIOS, SCENARIOS, Dependencies(code()))
-        )
+        [found] = simulate_batch(Batch(runs, asked, None, None, SCENARIOS, Dependencies(code())))
         return found
 
     stretch, flowtime = report.spreads["stretch"], report.spreads["flowtime"]
@@ -156,7 +153,7 @@ def test_a_run_with_work_left_has_no_makespan_and_one_cut_where_asked_has_shares
 ) -> None:
     ended = RunStatus(status)
     result = RunResult("k", 3, ended, time, 1, 0, "w", 0.1, None, {measure: 0.5})
-    found = run_of(result, gauge(measure), until=50)
+    found = run_of(result, Measure(measure), until=50)
     assert found == Compared(3, ended, 0.5 if counts else None, "w")
 
 
@@ -298,7 +295,7 @@ def test_runs_with_other_jobs_are_unlike_and_pair_with_nobody() -> None:
         "a": [Compared(0, RunStatus.COMPLETED, 1.0, "x")],
         "b": [Compared(0, RunStatus.COMPLETED, 2.0, "y")],
     }
-    found = compare((), gauge("makespan"), runs, "a")
+    found = compare((), Measure.MAKESPAN, runs, "a")
     assert verdicts(found) == [Verdict.UNLIKE]
     assert (found.paired, found.lines[1].effect, found.lines[1].best) == ((), None, 0)
 

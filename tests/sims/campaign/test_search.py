@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from sims.campaign.dimensions import Dimension, Point
+from sims.campaign.axes import Dimension, Point
 from sims.campaign.search import SURE, Search, State, Value, estimate, smoothed
 from sims.intervals import LEVEL, Estimate, mean_of
 

@@ -12,7 +12,7 @@ import holdfast
 import pytest
 from matplotlib.figure import Figure
 
-from sims.campaign.dimensions import dimension
+from sims.campaign.axes import dimension
 from sims.errors import InputError
 from sims.plots import comparisons, maps
 from tests.sims.cli.commands import Shell
