@@ -132,18 +132,22 @@ def test_the_unit_of_a_range_is_one_that_its_middle_holds_twice(
     assert dimension("a", values).text(time) == text
 
 
+LONG = ("--set", "faults=off", "--set", "job.jobs.0.time='60 h'", "--set", "protection.cost=100")
+"""Without faults each checkpoint makes a job longer."""
+
+
 @pytest.mark.parametrize(
     ("over", "asked", "said"),
     [
-        ("faults.mtbf=1000s..12345s", ("--maximise", "goodput"), "12345 s"),
-        ("faults.mtbf=1000.0..12345.0", ("--maximise", "goodput"), 12345.0),
-        ("job.jobs.0.time=1236s..9000s", ("--minimise", "makespan"), "1236 s"),
+        ("protection.period=1000s..12345s", LONG, "12345 s"),
+        ("protection.period=1000.0..12345.0", LONG, 12345.0),
+        ("job.jobs.0.time=1236s..9000s", (), "1236 s"),
     ],
 )
 def test_the_ends_of_a_range_are_searched_and_told_as_given(
     shell: Shell, over: str, asked: tuple[str, ...], said: str | float
 ) -> None:
-    few = ("--runs", "4", "--each", "4", "--seed", "1")
+    few = ("--minimise", "makespan", "--runs", "4", "--each", "4", "--seed", "1")
     found = shell.told("tune", "study.toml", "--over", over, *asked, *few)
     assert list(found["best"].values()) == [said]
     assert "end of its range" in found["sentence"]
