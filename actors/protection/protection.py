@@ -97,7 +97,7 @@ class Protection:
 
     def _cost(self, members: int) -> float | None:
         """Return the time of a checkpoint of a run on `members` workers; None: its members send
-        images on channels of the master, which take the time that these take."""
+        images on channels of the master, and the checkpoint lasts until all have arrived."""
         return on(self.rules.cost, members)
 
     def saving(self, plan: Plan) -> Saving:

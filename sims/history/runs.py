@@ -296,7 +296,8 @@ class Runs(Workers):
         self._notify.run_ended(run, record, event.done)
         self._notify.run_over(run, record.t)
         run.since, run.seq, run.done = record.t, record.seq, event.done
-        if run.paused:  # messages that passed meanwhile are reported as such of a pause
+        if run.paused:
+            # What its members sent in the pause takes no time of its own: report it as of a pause.
             self._cut_all(run.apart, record)
         run.paused, run.hung = False, None
         if run.dropped:

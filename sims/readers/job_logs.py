@@ -26,6 +26,7 @@ from sims.readers.documents import Document, Word, document
 from sims.readers.files import finite, taken, whole
 from sims.tables.fields import NOT_EMPTY, Count, NotNegative, Number, Positive
 from sims.tables.refusals import section_of
+from sims.telling import counted
 
 FIELDS = (
     "18 fields: job number, submit, wait, run, allocated processors, average CPU, used memory, "
@@ -159,7 +160,7 @@ def _values(text: str) -> tuple[float, ...]:
     """Return the fields of a line. Raises ValueError for a malformed line."""
     words = text.split()
     if len(words) != len(NAMES):
-        raise ValueError(f"{len(words)} fields")
+        raise ValueError(counted(len(words), "field"))
     pairs = zip(NAMES, words, strict=True)
     return tuple(finite(word) if name in AMOUNTS else _whole(word) for name, word in pairs)
 
