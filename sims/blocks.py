@@ -22,7 +22,7 @@ LEAST = 2
 """Smallest number of blocks from which an interval is computed: a single block cannot show how
 blocks differ."""
 
-ROUNDING = 1e-6
+NEARLY = 1e-6
 """Largest part by which a slowdown of 1 may differ from 1: flowtimes are differences of times."""
 
 
@@ -101,5 +101,5 @@ def informed(values: Floats, blocks: NDArray[np.intp], least: float = 0.0) -> li
     """
     kept = (blocks >= 0) & ~np.isnan(values)
     values, blocks = values[kept], blocks[kept]
-    above = values > least * (1 + ROUNDING)
+    above = values > least * (1 + NEARLY)
     return [bool(above[blocks == block].any()) for block in np.unique(blocks)]

@@ -95,7 +95,7 @@ def check(campaign: Campaign, plan: Cases) -> None:
     with naming(campaign.source):
         for measure in campaign.gauges:
             if isinstance(measure, OwnMeasure):
-                _ = measure.function
+                _ = measure.function  # imports it, or raises InputError
     for case in plan.looked_at():
         scenario = case.scenario(0)
         if campaign.until is not None:

@@ -145,7 +145,7 @@ class Processes:
         self._spawn(self._watch())
 
     async def complete(self) -> None:
-        """Wait until the fresh processes of all workers answer whose processes were killed.
+        """Wait until each worker whose process was killed has a fresh one that answers.
 
         Raises InputError as `occupy` does. A worker that `present` takes for lost is not waited
         for.

@@ -104,8 +104,8 @@ class Look(Listener):
     """Numbers of the workers that runs hold and do not compute on: standbys (`standby`), and
     members of replicas that have dropped out (`dropped`)."""
     away: dict[WorkerState, list[int]]
-    lacking: set[int]
-    """Numbers of those in `away` that are members of runs, and so among their processors too."""
+    away_members: set[int]
+    """Numbers of the workers in `away` that are members of runs, whose processors they count as."""
     waiting: list[Job]
     """Jobs that wait, as they were at the instant, in order of submission."""
     held: list[Held]
@@ -132,13 +132,13 @@ class Look(Listener):
         dropped = {n for run in runs for n in numbers_in(run.dropped)}
         standbys = {n for run in runs for n in numbers_in(run.aside)} - dropped
         aside = {"standby": sorted(standbys), "dropped": sorted(dropped)}
-        lacking = set[int]().union(*(run.away for run in runs))
-        return cls(history.free, history.spare, aside, away, lacking, others, held(runs))
+        away_members = set[int]().union(*(run.away for run in runs))
+        return cls(history.free, history.spare, aside, away, away_members, others, held(runs))
 
     @property
-    def gone(self) -> dict[WorkerState, int]:
-        """Number of the workers in each state of `away` that are no members of runs."""
-        return {state: len({*numbers} - self.lacking) for state, numbers in self.away.items()}
+    def away_others(self) -> dict[WorkerState, int]:
+        """Number of the workers in each state of `away` that are not members of runs."""
+        return {state: len({*numbers} - self.away_members) for state, numbers in self.away.items()}
 
     def __attrs_post_init__(self) -> None:
         self._waiting_names = frozenset(job.name for job in self.waiting)
@@ -245,7 +245,7 @@ class Instant:
         others = {state.name.lower(): workers for state, workers in look.away.items()}
         for name, workers in {"spare": look.spare, **look.aside, **others}.items():
             if workers:
-                both = text(intervals_of(sorted(look.lacking.intersection(workers))))
+                both = text(intervals_of(sorted(look.away_members.intersection(workers))))
                 note = f", of these members of runs: {both}" if both else ""
                 yield f"  {name:<8} {len(workers):,}: {text(intervals_of(workers))}{note}"
         if look.waiting:

@@ -143,7 +143,7 @@ class Wait:
         """Return words that say how many workers are free, spares, RECLAIMED and DOWN in the state
         `look`."""
         spare = len(look.spare), " spare" if len(look.spare) == 1 else " spares"
-        counts = [(number, f" {state.name}") for state, number in look.gone.items()]
+        counts = [(number, f" {state.name}") for state, number in look.away_others.items()]
         away = [f", {n:,} {are(n)}{what}" for n, what in (spare, *counts) if n]
         total = counted(self.started.processors, "processor")
         return f"{look.free:,} of {total} {are(look.free)} free{''.join(away)}"
@@ -352,7 +352,7 @@ class Wait:
             "ahead": dict(zip(("jobs", "processors"), self.ahead(), strict=True)),
             "free": look.free,
             "spare": len(look.spare),
-            **{state.name.lower(): number for state, number in look.gone.items()},
+            **{state.name.lower(): number for state, number in look.away_others.items()},
             "held": [
                 {**it.as_json(), "since": it.since, "until": look.ends.get(it.key)}
                 for it in look.held
