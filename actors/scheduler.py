@@ -283,8 +283,9 @@ class Scheduler(Dispatcher):
             self.holdings.pop(worker, None)
             for workers in self.programmed.values():
                 workers.discard(worker)
-        in_place = state is DOWN and self.pool.holder(worker) >= 0  # a spare that is a member
-        calls = (worker < self.pool.size or in_place) and self.decider.changed(worker, state, cause)
+        # Deciders know of no spares, but for one that is a member.
+        known = worker < self.pool.size or state is DOWN and self.pool.holder(worker) >= 0
+        calls = known and self.decider.changed(worker, state, cause)
         if (calls or self.replaceable or self.repaired) and not self.deciding:
             self.decide_soon(cause)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 
 from attrs import define, field
@@ -61,9 +60,9 @@ class Worker(TransferClient):
     reserved: bool = field(init=False, default=False)
     """Whether the worker is of the reserve and has not come yet: its owner keeps it RECLAIMED
     (rules.md, P11)."""
-    _comes: tuple[float, int] = field(init=False, default=(math.inf, -1))
+    _comes: tuple[float, int] | None = field(init=False, default=None)
     """Time at which the worker of the reserve comes, or came, after its call, and number of the
-    call's event; inf and -1 before the call."""
+    call's event; None before the call."""
     _owned: WorkerState = field(init=False, default=UP)
     """State that the owner gives the worker, RECLAIMED while it is kept in the reserve."""
     _given: WorkerState = field(init=False, default=UP)
@@ -90,9 +89,9 @@ class Worker(TransferClient):
     """Units of the worker that keep it DOWN: a fault has struck them, or they are in repair."""
     _struck: list[tuple[Unit, int]] = field(init=False, factory=list)
     """Units of the worker that faults strike at this instant, and the numbers of those events."""
-    _repair: tuple[float, int] = field(init=False, default=(-1, -1))
+    _repair: tuple[float, int] | None = field(init=False, default=None)
     """Time at which the worker went to repair, or came back from it, last, and number of that
-    event."""
+    event; None before its first repair."""
 
     def started(self) -> None:
         _, self._given = next(self.owner)
@@ -183,42 +182,35 @@ class Worker(TransferClient):
         a fault, a hang, a repair and the end of a downtime, whatever the order in which they were
         reported."""
         due_by, was = self.system.loop.due_by, self.state
-        self._look_at_owner(due_by)
+        if self.reserved:
+            self._come_if_due(due_by)
+        following = self._next
+        if following is not None and following[0] <= due_by:
+            self._given = following[1]
+            self._owned = self._as_reserved() if self.reserved else self._given
+            self._await_owner()
         owned = self._owned
         down = owned is DOWN or due_by < self._until or bool(self._broken)
         fault = self._failing
         if self._hanging is not None:
             self._hang_unless(down or owned is not UP, self._hanging, fault)
         if fault is not None:
-            self._failing = None
-            self._broken.update(unit for unit, _ in self._struck)
-            if not down:
-                self._fail(self.now, fault)
-            down = down or due_by < self._until or bool(self._broken)
+            down = self._take(fault, down)
         state = DOWN if down else owned
-        if self._hidden is not None:
-            latest, fall = self._hidden
-            if latest <= due_by or state is UP or owned is DOWN:
-                self._hidden = None
-                self.send(self.scheduler, HiddenFaultDetected(self.index), fall)
+        if self._hidden is not None and (state is UP or owned is DOWN or self._hidden[0] <= due_by):
+            self.send(self.scheduler, HiddenFaultDetected(self.index), self._hidden[1])
+            self._hidden = None
         if state is not self.state:
             self._change(state)
         if self._struck:
             self._report_struck(was)
 
-    def _look_at_owner(self, due_by: float) -> None:
-        """Take the owner's next change if it is due by the time `due_by`, the end of this instant.
-        If the worker is of the reserve (kept RECLAIMED until called) and the delay after its call
-        is over, let it come first."""
-        if self.reserved and self._comes[0] <= due_by:
+    def _come_if_due(self, due_by: float) -> None:
+        """Give the worker of the reserve to its owner's states once it was called and the delay is
+        over by the time `due_by`, the end of this instant."""
+        if self._comes is not None and self._comes[0] <= due_by:
             self.reserved = False
             self._owned = self._given
-        following = self._next
-        if following is not None and following[0] <= due_by:
-            self._given = self._owned = following[1]
-            if self.reserved:
-                self._owned = self._as_reserved()
-            self._await_owner()
 
     def _report_struck(self, was: WorkerState) -> None:
         """If the worker was DOWN already (`was`), so that no change of state tells of them, report
@@ -235,6 +227,15 @@ class Worker(TransferClient):
         self._hanging = None
         if not away and (fault is None or hang.law < fault.law):
             self.send(self.scheduler, WorkerHung(self.index, hang), self.system.origin)
+
+    def _take(self, fault: Fail, down: bool) -> bool:
+        """Let the fault of this instant strike the worker, which is DOWN anyhow if `down` is true,
+        and return whether it is DOWN then."""
+        self._failing = None
+        self._broken.update(unit for unit, _ in self._struck)
+        if not down:
+            self._fail(self.now, fault)
+        return down or self.due_by < self._until or bool(self._broken)
 
     def _fail(self, now: float, fault: Fail) -> None:
         due_by = self.due_by
@@ -286,11 +287,11 @@ class Worker(TransferClient):
         ends = was is DOWN and now <= over <= due_by
         if cause is None:
             cause = fall if ends else self.system.origin
-            # Most workers are neither called nor repaired, which a look at the times tells.
-            if was is RECLAIMED and state is UP and now <= self._comes[0] <= due_by:
-                cause = self._comes[1]
-            if self._repair[0] == now and self._repairs(was, state):
-                ends, cause = was is DOWN, self._repair[1]
+            comes, repair = self._comes, self._repair
+            if comes is not None and state is UP and was is RECLAIMED and now <= comes[0] <= due_by:
+                cause = comes[1]
+            if repair is not None and repair[0] == now and self._repairs(was, state):
+                ends, cause = was is DOWN, repair[1]
         self.become(state)
         cause = self.record(cause, WorkerChanged, self.index, state, was, until, detection)
         if state is DOWN:

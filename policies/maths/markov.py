@@ -192,4 +192,9 @@ class Belief:
 
 def workers_of(mask: int) -> list[int]:
     """Return the indices q of the workers whose bit q is set in the mask, ascending."""
-    return [worker for worker, bit in enumerate(f"{mask:b}"[::-1]) if bit == "1"]
+    workers = []
+    while mask:
+        lowest = mask & -mask
+        workers.append(lowest.bit_length() - 1)
+        mask ^= lowest
+    return workers
