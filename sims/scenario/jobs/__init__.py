@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -280,6 +281,13 @@ class JobFields(Section):
         return {key: getattr(self, key) for key in self.SOURCES}
 
 
+@lru_cache(maxsize=4)
+def _drawn(source: UniformJobs) -> tuple[RigidJob, ...]:
+    """Return the jobs that the section draws by its own seed. A run asks for them several times,
+    and all runs of a campaign have the same ones, which makes a sixth of its time."""
+    return tuple(RigidJob(processors=it.processors, time=it.length) for it in source.draw())
+
+
 class RigidSection(JobFields):
     """`[job]`: rigid jobs (rigid21); exactly one of `jobs`, `synthetic`, `swf`, `batsim`, `sacct`,
     `lublin`, `stream`. Those of a log and of `lublin` are selected, then drawn anew, then
@@ -300,8 +308,7 @@ class RigidSection(JobFields):
 
     @property
     def listed(self) -> tuple[AnyJob, ...]:
-        each = self.synthetic.draw() if self.synthetic else ()
-        return self.jobs or tuple(RigidJob(processors=it.processors, time=it.length) for it in each)
+        return self.jobs or (_drawn(self.synthetic) if self.synthetic else ())
 
     @property
     def log(self) -> WorkloadFile | None:
