@@ -284,7 +284,7 @@ class Scheduler(Dispatcher):
             for workers in self.programmed.values():
                 workers.discard(worker)
         # Deciders know of no spares, but for one that is a member.
-        known = worker < self.pool.size or state is DOWN and self.pool.holder(worker) >= 0
+        known = worker < self.pool.size or (state is DOWN and self.pool.holder(worker) >= 0)
         calls = known and self.decider.changed(worker, state, cause)
         if (calls or self.replaceable or self.repaired) and not self.deciding:
             self.decide_soon(cause)
