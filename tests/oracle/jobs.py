@@ -152,6 +152,8 @@ class Group:
     @property
     def counting(self) -> Members:
         """Members of the replicas that are left."""
+        if not self.out:
+            return list(self.members)
         return [q for place, q in enumerate(self.members) if place // self.each not in self.out]
 
     def forget_hits(self, replicas: set[int] | None = None) -> None:

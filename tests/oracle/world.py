@@ -469,6 +469,8 @@ class World(Parts):
 
     def _worn(self, law: Law) -> list[int]:
         """Units of which a worker computes, so that the time to their next fault passes (F4)."""
+        if not law.gaps:
+            return []
         computing = {q for run in self._active() if self._computes(run) for q in run.group.counting}
         workers = len(self.workers)
         return [unit for unit in law.gaps if computing.intersection(law.workers(unit, workers))]
