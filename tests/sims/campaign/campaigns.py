@@ -38,7 +38,7 @@ CAMPAIGN = """\
 name = "small"
 scenario = "base.toml"
 seed = 3
-replications = 4
+replications = 2
 measures = ["makespan", "queue", "mine:longest"]
 
 [axes]

@@ -19,7 +19,7 @@ from tests.sims.campaign.campaigns import MINE, dask, dask_worker, write
 from tests.sims.cli.commands import PATIENCE, ended, spawn, until
 
 WAITING = "no worker is connected; waiting for at most"
-RUNS = 2 * 3 * 3 * 4
+RUNS = 2 * 3 * 3 * 2
 
 
 @pytest.fixture

@@ -160,7 +160,7 @@ def test_exported_runs_have_their_columns_in_the_files_order_in_every_process(
     shell.write(FEW, "few.toml")
     path = shell.write(CAMPAIGN, "it.toml")
     assert shell("campaign", "run", path, "--processes", "1").code == 0
-    for seed in ("1", "2", "3"):
+    for seed in ("1", "2"):
         words = ("campaign", "export", path, "-o", "runs.csv")
         assert ended(spawn(*words, env={**os.environ, "PYTHONHASHSEED": seed})).code == 0
         heads = Path("runs.csv").read_text().splitlines()[0].split(",")
