@@ -24,6 +24,14 @@ SCHEMA = json.loads(SHIPPED.read_text())
 VALIDATOR = Draft202012Validator(SCHEMA)
 
 
+@cache
+def validator_of(event: str) -> Draft202012Validator:
+    """The schema without the rules of other events, which do not concern such a line; with them, a
+    line takes eight times as long."""
+    own = [it for it in SCHEMA["allOf"] if it["if"]["properties"]["event"]["const"] == event]
+    return Draft202012Validator({**SCHEMA, "allOf": own})
+
+
 def lines(log: Path) -> Iterator[Line]:
     return map(json.loads, log.read_text().splitlines())
 
@@ -53,7 +61,8 @@ def test_it_lies_beside_the_logs_and_in_the_wheel() -> None:
 @pytest.mark.parametrize("log", GOLDEN, ids=lambda log: log.stem)
 def test_every_line_of_a_golden_log_fits_the_schema(log: Path) -> None:
     for number, line in enumerate(lines(log)):
-        assert [error.message for error in VALIDATOR.iter_errors(line)] == []
+        own = validator_of(line["event"])
+        assert [error.message for error in own.iter_errors(line)] == []
         assert line["seq"] == number
 
 

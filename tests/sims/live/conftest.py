@@ -11,7 +11,7 @@ import pytest
 from sims.live.holder import hashed
 from sims.live.live import opened
 from sims.live.processes import Processes
-from tests.sims.live.worlds import multiply
+from tests.sims.live.steps import multiply
 
 SIZE = 5
 

@@ -20,7 +20,7 @@ from sims.audit.audit import audit
 from sims.errors import InputError
 from sims.log import LogFile
 from tests.sims.campaign.campaigns import dask
-from tests.sims.live.worlds import Field, diffused, heat
+from tests.sims.live.steps import Field, diffused, heat
 
 pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
 STEPS = 400

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from sims.scenario import Scenario
 from sims.scenario.loader import read
-
-Field = NDArray[np.float64]
 
 RIGID = {"kind": "rigid", "jobs": [{"processors": 3, "time": 10}, {"processors": 1, "time": 8}]}
 STRIKES = {"kind": "list", "downtime": 4, "strikes": [[6.1, 0], [7.3, 1]]}
@@ -102,25 +95,3 @@ def scenario(mechanism: str, seed: int = 1, **sections: Any) -> Scenario:
         **sections,
     }
     return read(table, "scenario", Path())
-
-
-def multiply(state: bytes, step: int) -> bytes:
-    """Some ten milliseconds of matrix products, as one step of a job."""
-    field = np.frombuffer(state, dtype=np.uint8).astype(float)
-    square = np.outer(field, field + step)
-    for _ in range(200):
-        square = square @ square.T % 251
-    return square[0].astype(np.uint8).tobytes()
-
-
-def heat(state: dict[str, Any], step: int) -> dict[str, Any]:
-    """Some milliseconds of a step of diffusion; the file that the state names learns who computes
-    which step."""
-    Path(state["file"]).write_text(f"{os.getpid()} {step}.")
-    time.sleep(0.004)
-    return {**state, "field": diffused(state["field"], step)}
-
-
-def diffused(field: Field, step: int) -> Field:
-    """One step of diffusion."""
-    return (field + np.roll(field, 1, 0) + np.roll(field, 1, 1)) / 3 + step / 1e6
