@@ -80,6 +80,9 @@ class Trial:
     beyond: Sequence[Estimate] = ()
     """By how much the means are beyond each bound, with intervals; at most 0 where they keep to
     it."""
+    more: Estimate | None = None
+    """By how much its mean is worse than the best's, with its interval at the level SURE, from
+    which the verdict follows; None until the point is compared."""
 
     @property
     def sample(self) -> list[float]:
@@ -267,10 +270,12 @@ class Search:
         allowed = self.tolerance * abs(best.mean)
         for it in self.trials.values():
             if it.values and it.state is not State.UNFIT:
-                it.state = verdict(self._worse(it.sample, best.sample), allowed)
+                it.more = self._worse(it.sample, best.sample)
         for it, more in self._above(best):
-            it.state = verdict(more, allowed)
+            it.more = more
         for it in self.trials.values():
+            if it.more is not None and it.state is not State.UNFIT:
+                it.state = verdict(it.more, allowed)
             if it.state is State.AS_GOOD and not it.surely_kept:
                 it.state = State.OPEN
         best.state = State.BEST

@@ -116,10 +116,8 @@ class Tuned(Answer):
         return self._estimate(0)
 
     def _estimate(self, which: int) -> Estimate:
-        """Return the mean of value number `which` over the fresh runs; without an interval where
-        these are all alike, which may be by chance."""
-        found = estimate(self.fresh, which, self.level)
-        return found.unbounded if found.size and found.low == found.high else found
+        """Return the mean of value number `which` over the fresh runs."""
+        return trusted(estimate(self.fresh, which, self.level))
 
     @property
     def runs(self) -> int:
@@ -183,12 +181,16 @@ class Tuned(Answer):
 
     @property
     def notes(self) -> list[str]:
-        """Sentences below the table: the answer, what the scenario assumes, how many points are not
-        told apart from the best, how much was run, and the command that runs the best point
-        alone."""
+        """Sentences below the table: the answer, what the scenario assumes, how points are compared
+        with the best and how many are not told apart from it, how much was run, and the command
+        that runs the best point alone."""
         trials = self.search.trials.values()
         unknown = [len(it.values) for it in trials if it.state is State.OPEN]
         said = [self.sentence, f"Assumed: {assumptions(self.scenario)}."]
+        if any(map(self._worse, trials)):
+            how = f"compared with the best on the same seeds, {100 * SURE:g} % intervals"
+            smooth = any(it.smooth for it in self.search.dimensions)
+            said.append(f"Worse by: {how}{'; along a range, of a fitted curve' * smooth}.")
         if unknown:
             few, many, points = min(unknown), max(unknown), counted(len(unknown), "point")
             runs = f"{few:,} to " * (few < many) + counted(many, "run")
@@ -210,12 +212,21 @@ class Tuned(Answer):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each point that was tried, the best first: its settings, mean, number of
-        runs and state. Times are in seconds."""
+        runs and state, and by how much it is worse than the best on the same seeds, with the ends
+        of that interval. Times are in seconds."""
         return [
             dict(settings_at(self.search.dimensions, it.point))
             | {self.measure.value: it.mean, "runs": len(it.values), "state": it.state.value}
+            | ends(self._worse(it), "worse_by", "worse_by_low", "worse_by_high")
             for it in self._sorted
         ]
+
+    def _worse(self, it: Trial) -> Estimate | None:
+        """Return by how much a point is worse than the best one, or None for the best itself and
+        for points that break a bound."""
+        if it.more is None or it.state in (State.BEST, State.UNFIT):
+            return None
+        return trusted(it.more)
 
     def plot(self, path: str | Path) -> Path:
         """Draw the points that were tried, and return the picture's path.
@@ -233,12 +244,17 @@ class Tuned(Answer):
         rows = [
             (
                 *(one.text(value) for one, value in zip(dimensions, it.point, strict=True)),
-                *(it.state.value, f"{it.mean:,.6g}", f"{len(it.values):,}"),
+                *(
+                    it.state.value,
+                    f"{it.mean:,.6g}",
+                    rounded(self._worse(it)),
+                    f"{len(it.values):,}",
+                ),
             )
             for it in self._sorted[:SHOWN]
         ]
         left = [*(it.key for it in dimensions), "verdict"]
-        return grid(left, [f"mean {self.measure.value}", "runs"], rows, title)
+        return grid(left, [f"mean {self.measure.value}", "worse by", "runs"], rows, title)
 
     def as_json(self) -> dict[str, Any]:
         """Return the answer as data: the best settings with their mean on fresh seeds, the regions
@@ -254,6 +270,11 @@ class Tuned(Answer):
             "sentence": self.sentence,
             "command": self.command,
         }
+
+
+def trusted(found: Estimate) -> Estimate:
+    """Return an estimate without its interval where all runs are alike, which may be by chance."""
+    return found.unbounded if found.size and found.low == found.high else found
 
 
 SHOWN = 12

@@ -112,15 +112,15 @@ class Jobs:
 
     @property
     def fairness(self) -> float | None:
-        """Jain's index of the users' mean bounded slowdowns, or None if no user has a known name
-        and slowdown.
+        """Jain's index of the users' mean bounded slowdowns, or None if fewer than two users have a
+        known name and slowdown.
 
         It is 1 if all users have the same mean, and 1/n if one of n users has all of the slowdown.
         """
         slowdowns, users = self.bounded_slowdown, self.classes(By.USER)
         means = np.array([slowdowns[which].mean() for user, which in users if user != UNKNOWN])
         means = means[np.isfinite(means)]
-        return float(means.sum() ** 2 / (len(means) * (means**2).sum())) if len(means) else None
+        return float(means.sum() ** 2 / (len(means) * (means**2).sum())) if len(means) > 1 else None
 
     def classes(self, by: By) -> list[tuple[str, Mask]]:
         """Return (name, mask of its jobs) for each class that has jobs: sizes and times from the

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from math import sqrt
+from math import floor, log10, sqrt
 from pathlib import Path
 
 import holdfast
@@ -170,6 +170,26 @@ def test_the_note_on_points_that_are_not_told_apart_says_how_many_runs_these_had
     assert min(had) < max(had) == 16
     note = f"{len(had)} points could be told neither as good nor worse with {min(had)} to 16 runs"
     assert f"{note} each." in shell(*over, "--store", "kept").out
+
+
+def test_each_verdict_of_a_search_follows_from_the_interval_beside_it(shell: Shell) -> None:
+    """Means of other numbers of runs are of other seeds: the lowest may be the worse one."""
+    over = (*ASKED, "--each", "16", "--store", "kept")
+    rows = shell.told(*over)["tried"]
+    [best] = (it for it in rows if it["state"] == "best")
+    assert best["worse_by"] is best["worse_by_low"] is None
+    allowed = best["makespan"] / 100
+    for it in rows:
+        if it is not best:
+            low, high = it["worse_by_low"], it["worse_by_high"]
+            assert low <= it["worse_by"] <= high
+            as_good = "as good" if high <= allowed else "not told apart"
+            assert it["state"] == ("worse" if low > allowed else as_good)
+    assert len({it["state"] for it in rows}) >= 3
+    out = shell(*over).out
+    half = next(it["worse_by_high"] - it["worse_by"] for it in rows if it is not best)
+    assert "worse by" in out and f" ± {half:,.{max(0, 1 - floor(log10(half)))}f} " in out
+    assert "Worse by: compared with the best on the same seeds, 99 % intervals; along a" in out
 
 
 def test_the_sentence_says_that_the_best_is_at_an_end_of_its_range(shell: Shell) -> None:
