@@ -309,6 +309,9 @@ def load_campaign(
         table = parse(path)
     except InputError as error:
         raise evolve(error, accepted="a campaign file") from None
+    if "job" in table and "scenario" not in table:
+        accepted = "a campaign file; `holdfast run FILE` runs a scenario"
+        raise InputError(str(path), "job", "it is a key of scenario files", accepted)
     sizes = table.pop("sizes", {})
     if not isinstance(sizes, dict) or not all(isinstance(it, dict) for it in sizes.values()):
         accepted = "a table of tables: `[sizes.small]` and keys of the campaign"

@@ -246,11 +246,11 @@ def chaos(
     which = f"all {every:,}" if len(runs) == every else drawn
     show(
         f"{asked.name}: {counted(workers, 'worker')}, {counted(len(baseline.instants), 'moment')}, "
-        f"baseline makespan {baseline.makespan:g} {unit}; "
-        f"each injected failure lasts {length:g} {unit}; {which}"
+        f"baseline makespan {baseline.makespan:,.6g} {unit}; "
+        f"each injected failure lasts {length:,.6g} {unit}; {which}"
     )
     found = list(tracked(run_many(attempt, runs), runs, "injected failures"))
-    _show_costs(baseline, found)
+    _show_costs(baseline, found, unit)
     wrong = [(trial, verdict) for trial, verdict in found if verdict.problems]
     for problem in baseline.problems[:SHOWN]:
         show(f"baseline: {problem}")
@@ -265,23 +265,26 @@ def chaos(
     return 0
 
 
-def _show_costs(baseline: TrialOutcome, found: Found) -> None:
+def _show_costs(baseline: TrialOutcome, found: Found, unit: str) -> None:
     by = {it: [verdict for trial, verdict in found if trial.injection is it] for it in Injection}
     rows = ((it.value, *_row(baseline, verdicts)) for it, verdicts in by.items() if verdicts)
-    heads = ("runs", "sound", "makespan: mean", "most", "more work lost: mean", "most")
+    more = f"more lost, processors x {unit}: mean"
+    heads = ("runs", "sound", "makespan: mean", "most", more, "most")
     show_table(grid(("injected failure",), heads, rows))
-    show(f"what cost most (baseline: {baseline.makespan:g})")
+    show(f"what cost most (baseline: {baseline.makespan:,.6g} {unit})")
     for trial, verdict in sorted(found, key=_cost)[:WORST]:
-        where = f"{trial.injection.value} worker {trial.worker} at {trial.time:g}"
-        show(f"  {where}: makespan {verdict.makespan:g}, lost {verdict.lost:g}")
+        where = f"{trial.injection.value} worker {trial.worker} at {trial.time:,.6g} {unit}"
+        lost = f"lost {verdict.lost:,.6g} processors x {unit}"
+        show(f"  {where}: makespan {verdict.makespan:,.6g} {unit}, {lost}")
 
 
 def _row(baseline: TrialOutcome, verdicts: Sequence[TrialOutcome]) -> tuple[str, ...]:
     count, sound = len(verdicts), sum(not verdict.problems for verdict in verdicts)
     spans = [it.makespan / baseline.makespan if baseline.makespan else 1 for it in verdicts]
-    lost = [it.lost - baseline.lost for it in verdicts]
+    # Sums of the same times in another order differ in their last digits; - 0 becomes 0.
+    lost = [round(it.lost - baseline.lost, 9) + 0.0 for it in verdicts]
     times = f"x {mean(spans):.3f}", f"x {max(spans):.3f}"
-    return f"{count:,}", f"{sound:,}", *times, f"{mean(lost):.4g}", f"{max(lost):.4g}"
+    return f"{count:,}", f"{sound:,}", *times, f"{mean(lost):,.4g}", f"{max(lost):,.4g}"
 
 
 def _cost(pair: tuple[InjectedRun, TrialOutcome]) -> tuple[float, float, float, int]:

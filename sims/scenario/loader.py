@@ -68,6 +68,9 @@ def read(table: Mapping[str, Any], source: str, folder: Path | None = None) -> S
     law of faults that names a log is fitted to it; both are left as they are without a `folder`.
     Raises InputError where the table is no valid scenario.
     """
+    if "scenario" in table:
+        accepted = "a scenario file; `holdfast campaign run FILE` runs a campaign"
+        raise InputError(source, "scenario", "it is a key of campaign files", accepted)
     times: list[str] = []
     with naming(source):
         _refuse_wide_numbers(table)

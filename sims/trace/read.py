@@ -87,7 +87,8 @@ def find_life(log: LogFile, job: str) -> Trace:
     trace = read_trace(log, numbered[0] if len(numbered) == 1 and job not in names else job)
     if trace is None:
         problem, known = f"there is no job {job!r} in this log", names or list(_submitted(log))
-        raise InputError(str(log.path), "--job", problem, ", ".join(known[:SHOWN]))
+        more = [f"{len(known) - SHOWN:,} more"] if len(known) > SHOWN else []
+        raise InputError(str(log.path), "JOB", problem, ", ".join([*known[:SHOWN], *more]))
     return trace
 
 

@@ -187,6 +187,25 @@ def test_questions_of_a_campaign_call_no_function_of_its_file(shell: Shell, word
     assert "it ran" in shell.files()
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("run campaign.toml", "campaign.toml: scenario: it is a key of campaign files"),
+        ("check campaign.toml", "campaign.toml: scenario: it is a key of campaign files"),
+        ("campaign run base.toml", "base.toml: job: it is a key of scenario files"),
+    ],
+)
+def test_a_file_of_the_other_kind_is_told_with_the_command_for_it(
+    own: Shell, words: str, told: str
+) -> None:
+    said = own(*words.split())
+    accepted = "a scenario file; `holdfast campaign run FILE` runs a campaign"
+    if words.startswith("campaign"):
+        accepted = "a campaign file; `holdfast run FILE` runs a scenario"
+    assert (said.code, said.out) == (2, "")
+    assert said.err == f"holdfast: {told}; accepted: {accepted}\n"
+
+
 @pytest.mark.parametrize(("lines", "code", "told"), listed(__file__, "leaving"))
 def test_a_campaigns_code_that_leaves_and_a_folder_of_its_own_are_reported(
     shell: Shell, lines: str, code: int, told: str

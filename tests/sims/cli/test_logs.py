@@ -115,7 +115,7 @@ def test_a_job_that_is_not_in_the_log_is_refused_with_those_that_are(
     shell: Shell, log: Path
 ) -> None:
     assert shell.refused("trace", log, "--job", "nobody") == (
-        "holdfast: run.jsonl: --job: there is no job 'nobody' in this log; accepted: application"
+        "holdfast: run.jsonl: JOB: there is no job 'nobody' in this log; accepted: application"
     )
 
 
