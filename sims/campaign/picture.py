@@ -106,7 +106,7 @@ def panels_of(campaign: Campaign, picture: PictureSection, cells: Iterable[Compa
 def _periods(results: Results, picture: PictureSection) -> dict[str, dict[str, float]]:
     """Map each panel to the checkpoint periods that are marked in it: the formulas of
     `picture.periods` as labels, each with its period, in units of work, for the panel's first
-    scenario.
+    scenario. Where checkpoints do not stop its job, the labels say that the formulas assume it.
 
     The result is empty where no formulas are asked for.
     """
@@ -116,8 +116,9 @@ def _periods(results: Results, picture: PictureSection) -> dict[str, dict[str, f
         if panel not in found:
             found[panel] = {}
             for it in picture.periods:
-                period = period_by(it, case.scenario(0), results.plan.folder)
-                found[panel][f"{it.capitalize()}: {period:,.0f} {units(results.unit)}"] = period
+                period, stops = period_by(it, case.scenario(0), results.plan.folder)
+                name = it.capitalize() + ("" if stops else ", if saves stopped the job")
+                found[panel][f"{name}: {period:,.0f} {units(results.unit)}"] = period
     return found
 
 

@@ -134,6 +134,8 @@ class Table(Answer):
             f"{best if self.short else 'The first '}{shown} of {self._rows:,} rows; "
             f"`holdfast campaign table {asked.source} {load}--all` prints all."
         )
+        if self.short and self._along is not None:
+            yield from self._at_ends(self._along)
 
     @cached_property
     def printed(self) -> Any:
@@ -227,21 +229,14 @@ class Table(Answer):
         mean of the measure that is judged is best.
 
         A line is a variant at fixed values of the other axes. Its row has the means of all measures
-        at that place, which a picture may mark by a star. Places where a run has no value are
-        passed over.
+        at that place, which a picture may mark by a star.
         """
-        asked, shown = self.results.campaign, self._judged
+        asked = self.results.campaign
         compared = len(asked.variants) > 1
-        lines = [(cell, line) for cell in self.cells for line in cell.lines]
+        lines = ((cell, line) for cell in self.cells for line in cell.lines)
         at = {(settings_text(cell.point), it.variant, cell.gauge.value): it for cell, it in lines}
-        along: dict[tuple[str, str], list[tuple[Comparison, Line]]] = {}
-        for cell, line in lines:
-            if cell.gauge.value == shown.value and not line.left_out and line.mean.size:
-                rest = settings_text(tuple(it for it in cell.point if it[0] != x))
-                along.setdefault((rest, line.variant), []).append((cell, line))
-        best = max if shown.higher_is_better else min
         rows = []
-        for cell, line in (best(group, key=lambda it: it[1].mean.mean) for group in along.values()):
+        for cell, line in self._bests(x):
             place = settings_text(cell.point), line.variant
             found = (at.get((*place, it.value)) for it in asked.gauges)
             means = (rounded(it.mean if it else None) for it in found)
@@ -253,6 +248,34 @@ class Table(Answer):
         left = (*names, *((self._varied or ("variant",)) if compared else ()))
         heads = (_with_unit(it, self.results.unit) for it in asked.gauges)
         return left, ("completed", *heads), rows
+
+    def _bests(self, x: str) -> list[tuple[Comparison, Line]]:
+        """Return the best place of each line along the axis `x`, by the measure that is judged.
+        Places where a run has no value are passed over."""
+        shown, along = self._judged, dict[tuple[str, str], list[tuple[Comparison, Line]]]()
+        for cell in self.cells:
+            for line in cell.lines:
+                if cell.gauge.value == shown.value and not line.left_out and line.mean.size:
+                    rest = settings_text(tuple(it for it in cell.point if it[0] != x))
+                    along.setdefault((rest, line.variant), []).append((cell, line))
+        best = max if shown.higher_is_better else min
+        return [best(group, key=lambda it: it[1].mean.mean) for group in along.values()]
+
+    def _at_ends(self, x: str) -> Iterator[str]:
+        """Yield a note on the lines whose best value of `x` is the first or last of the axis, where
+        its values are numbers or times."""
+        asked = self.results.campaign
+        values = asked.axes[x]
+        if asked.picture is None and not all(isinstance(it, int | float) for it in values):
+            return
+        ends = (values[0], values[-1])
+        found = self._bests(x)
+        at = sum(dict(cell.point)[x] in ends for cell, _ in found)
+        if at and len(values) > 1:
+            yield (
+                f"In {at:,} of {counted(len(found), 'row')} the best {x} is at an end of its axis: "
+                "a better one may lie beyond."
+            )
 
     @cached_property
     def _varied(self) -> tuple[str, ...]:

@@ -216,6 +216,7 @@ def _period_lines(it: Planned, unit: str) -> Iterator[str]:
     yield f"  period      {own}; Young's {about(young, unit)}, Daly's {about(daly, unit)} ({whose})"
     rate = f"faults of these workers come at a constant rate, one in {about(mtbf, unit)}"
     stop = f"a checkpoint stops the job for {about(cost, unit)}"
+    stop += "" if rules.blocking else ", which it does not here (blocking = false)"
     yield f"              both formulas assume: {rate}; {stop}"
     if job.replicas is not None:
         yield "              and that each fault stops the job, as with replicas few of them do"

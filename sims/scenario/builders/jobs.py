@@ -227,16 +227,18 @@ def _needs_run(job: BatchJob) -> bool:
     return bool(job.startup or job.select or job.standbys or job.replicas)
 
 
-def period_by(formula: str, scenario: Scenario, folder: Path) -> float:
+def period_by(formula: str, scenario: Scenario, folder: Path) -> tuple[float, bool]:
     """Return the checkpoint period, in work units, that the formula `young` or `daly` gives for the
-    first job on as few workers as it can have, whatever period the scenario sets.
+    first job on as few workers as it can have, whatever period the scenario sets; and whether a
+    checkpoint stops that job, as the formulas assume.
 
     Raises InputError where the formula gives none.
     """
     asked = scenario.protection.model_copy(update={"period": formula})
     scenario = with_mtbf(scenario.within(folder).model_copy(update={"protection": asked}))
     first = workload(scenario, System(scenario.seed)).submissions[0]
-    return period_on(first.rules(scenario), asked_of(first.job))
+    rules = first.rules(scenario)
+    return period_on(rules, asked_of(first.job)), rules.blocking
 
 
 def with_mtbf(scenario: Scenario) -> Scenario:

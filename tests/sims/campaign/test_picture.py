@@ -88,6 +88,8 @@ def test_a_picture_marks_the_best_and_the_formulas_periods_of_each_panel(
     # One of 64 nodes fails each 81,000 s: sqrt(2 x 320 x 81,000), sqrt(2 x 10 x 81,000).
     assert drawn["marks"]["place = storage"]["Young: 7,200 s"] == pytest.approx(7200)
     assert "Young: 1,273 s" in drawn["marks"]["place = buddies"]
+    beside = drawn["marks"]["place = storage, non-blocking"]
+    assert beside["Young, if saves stopped the job: 7,200 s"] == pytest.approx(7200)
     assert drawn["ticks"] == {1200: "20 min", 5400: "1.5 h"}
     for panel, curves in panels.items():
         for name, curve in curves.items():

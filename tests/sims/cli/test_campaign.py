@@ -79,7 +79,13 @@ def test_of_each_line_of_a_picture_that_marks_the_best_the_best_is_printed(own: 
         means = [float(it[5].split(" ")[0].replace(",", "")) for it in same]
         assert row[0] == same[means.index(min(means))][0]
     shortened = "At the platform.workers with the best makespan: 2 of 12 rows"
-    assert shortened in asked(own, "table").out
+    said = asked(own, "table").out
+    assert shortened in said
+    assert [row[0] for row in rows] == ["6", "6"]
+    assert "at an end of its axis" not in said
+    write(own.folder, campaign=BEST.replace("[4, 6, 8]", "[4, 6]"))
+    at_end = "the best platform.workers is at an end of its axis: a better one may lie beyond."
+    assert f"In 2 of 2 rows {at_end}" in asked(own, "table").out
 
 
 MANY = """\

@@ -95,6 +95,18 @@ def test_check_has_no_periods_where_nothing_fails(shell: Shell) -> None:
     assert "Young" not in told
 
 
+def test_check_says_that_checkpoints_do_not_stop_the_job_as_the_formulas_assume(
+    shell: Shell,
+) -> None:
+    beside = ("--set", "protection.blocking=false")
+    path = shell.write(TRAINING, "training.toml")
+    assert "; a checkpoint stops the job for 320 s\n" in shell("check", path).out
+    told = shell("check", path, *beside).out
+    assert (
+        "; a checkpoint stops the job for 320 s, which it does not here (blocking = false)" in told
+    )
+
+
 def test_check_says_when_the_channels_bound_the_end(shell: Shell) -> None:
     told = shell("check", shell.write(LINKED, "linked.toml")).out
     assert "at least 200 % busy: 50 s of messages on 1 channel within 25 s" in told

@@ -62,9 +62,9 @@ def test_young_and_daly_count_nodes_and_add_up_the_laws() -> None:
     nodes = {"kind": "exponential", "mtbf": "1 y", "of": "nodes"}
     workers = {"kind": "exponential", "mtbf": "2 y"}
     for laws, rate in (([nodes], 2 / YEAR), ([nodes, workers], 2 / YEAR + 8 / (2 * YEAR))):
-        young = period_by("young", read(EIGHT | {"faults": laws}, "test"), Path())
+        young, _ = period_by("young", read(EIGHT | {"faults": laws}, "test"), Path())
         assert young == pytest.approx(sqrt(2 * 60 / rate))
-        daly = period_by("daly", read(EIGHT | {"faults": laws}, "test"), Path())
+        daly, _ = period_by("daly", read(EIGHT | {"faults": laws}, "test"), Path())
         assert young - 60 < daly < young
 
 
@@ -76,14 +76,14 @@ def test_young_and_daly_follow_the_rate_that_the_jobs_run_sees(tmp_path: Path) -
         ("new", 100 / expected_renewals(100, 1000, 0.5)),
         ("stationary", 1000.0),
     ):
-        young = period_by("young", read(EIGHT | {"faults": law | {"age": age}}, "test"), Path())
+        young, _ = period_by("young", read(EIGHT | {"faults": law | {"age": age}}, "test"), Path())
         assert young == pytest.approx(sqrt(2 * 60 * mtbf / 8))
     late = {"kind": "rigid", "jobs": [{"processors": 8, "time": 100, "release": 50_000}]}
-    young = period_by("young", read(EIGHT | {"faults": law, "job": late}, "test"), Path())
+    young, _ = period_by("young", read(EIGHT | {"faults": law, "job": late}, "test"), Path())
     assert young == pytest.approx(sqrt(2 * 60 * 1000 / 8), rel=0.01)
     failures(tmp_path / "log.tab", [[100.0] * 6, [50.0, 150.0]], 1001)
     replayed = EIGHT | {"faults": {"kind": "replayed", "file": "log.tab"}}
-    young = period_by("young", read(replayed, "test", tmp_path), tmp_path)
+    young, _ = period_by("young", read(replayed, "test", tmp_path), tmp_path)
     assert young == pytest.approx(sqrt(2 * 60 * (3 * 1000 / 10) / 8))
 
 
