@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from math import isnan
+from math import isinf, isnan
 from pathlib import Path
 from typing import Any
 
@@ -187,10 +187,13 @@ class Tuned(Answer):
         trials = self.search.trials.values()
         unknown = [len(it.values) for it in trials if it.state is State.OPEN]
         said = [self.sentence, f"Assumed: {assumptions(self.scenario)}."]
-        if any(map(self._worse, trials)):
+        if worse := list(filter(None, map(self._worse, trials))):
             how = f"compared with the best on the same seeds, {100 * SURE:g} % intervals"
-            smooth = any(it.smooth for it in self.search.dimensions)
-            said.append(f"Worse by: {how}{'; along a range, of a fitted curve' * smooth}.")
+            if any(it.smooth for it in self.search.dimensions):
+                how += "; along a range, of a fitted curve"
+            if any(isinf(it.half) for it in worse):
+                how += "; none where all differences are alike, which are one observation"
+            said.append(f"Worse by: {how}.")
         if unknown:
             few, many, points = min(unknown), max(unknown), counted(len(unknown), "point")
             runs = f"{few:,} to " * (few < many) + counted(many, "run")

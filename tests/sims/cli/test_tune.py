@@ -210,6 +210,7 @@ def test_alike_runs_have_no_interval_of_width_0_and_a_flat_range_no_better_side(
     assert "platform.workers = 9 (as good within 1 %: 9 to 10); makespan 1,2" in said
     assert "± 0" not in said
     assert "; 2 runs, all with the same makespan." in said
+    assert "none where all differences are alike, which are one observation." in said
 
 
 @pytest.mark.parametrize(
