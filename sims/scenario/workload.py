@@ -206,8 +206,9 @@ def _described(scenario: Scenario, system: System) -> Iterator[Described]:
     for index, profile in enumerate(section.drawn(platform.size) if not section.listed else ()):
         kind = JobKind(section.kind)
         name = f"{'T' if kind is JobKind.MALLEABLE else 'J'}{index + 1}"
-        job = BatchJob(index, name, profile, section.verification, kind=kind)
-        yield evolve(job, startup=startup, select=select), None
+        checked = section.verification
+        job = BatchJob(index, name, profile, checked, kind=kind, startup=startup, select=select)
+        yield job, None
     for index, own in enumerate(section.listed):
         job = BatchJob(
             index,

@@ -114,8 +114,8 @@ def _peak(section: WorkerFields) -> float:
 
 def _work_lengths(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
     """Yield (duration at speed 1, key that sets it) for each duration that ends sooner on a faster
-    worker: jobs, verifications and work between checkpoints. Of rigid jobs only the shortest and
-    the longest count."""
+    worker: jobs, verifications and work between checkpoints. Of jobs only the shortest and the
+    longest count."""
     section = scenario.job
     yield section.verification, "job.verification"
     yield from _periods(scenario.protection, "protection")
@@ -125,15 +125,18 @@ def _work_lengths(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
             yield from _periods(own.protection, f"job.jobs.{number}.protection")
     if jobs is None:
         return
-    rigid = [it.job for it in jobs.submissions if isinstance(it.job.profile, Rigid)]
-    if rigid := [job for job in rigid if _length(job) > 0]:
+    able, submitted = scenario.full_platform.able, [it.job for it in jobs.submissions]
+    rigid = [(it.profile.length, it) for it in submitted if isinstance(it.profile, Rigid)]
+    moldable = [
+        (_least(it.profile, able), it)
+        for it in submitted
+        if isinstance(it.profile, Speedup | Table)
+    ]
+    for lengths, setting in (rigid, "time"), (moldable, "speedup"):
         # Only two of perhaps a million jobs can matter: a key for each would take a second.
-        for job in (min(rigid, key=_length), max(rigid, key=_length)):
-            yield _length(job), _key_of(scenario, job, "time")
-    able = scenario.full_platform.able
-    for job in (it.job for it in jobs.submissions if isinstance(it.job.profile, Speedup | Table)):
-        widest = job.profile.time(usable(job.profile, able))
-        yield min(job.profile.time(1), widest), _key_of(scenario, job, "speedup")
+        if found := [it for it in lengths if 0 < it[0] < inf]:
+            for length, job in (min(found, key=itemgetter(0)), max(found, key=itemgetter(0))):
+                yield length, _key_of(scenario, job, setting)
 
 
 def _fault_lengths(scenario: Scenario) -> Iterator[Timed]:
@@ -189,10 +192,10 @@ def _instants(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
         yield last.submitted, _key_of(scenario, last, "release")
 
 
-def _length(job: BatchJob) -> float:
-    """Return the execution time of a rigid job."""
-    assert isinstance(job.profile, Rigid)
-    return job.profile.length
+def _least(profile: Speedup | Table, able: int) -> float:
+    """Return the shorter of the execution times on one processor and on as many of `able` as the
+    profile can use."""
+    return min(profile.time(1), profile.time(usable(profile, able)))
 
 
 def _key_of(scenario: Scenario, job: BatchJob, key: str) -> str:

@@ -272,7 +272,7 @@ class JobFields(Section):
         """Draw the jobs that the section describes by a law, for a platform of `workers` workers;
         return their profiles (execution times by number of processors), none if it has no law."""
         source = getattr(self, "synthetic", None)
-        return source.draw() if source else ()
+        return _profiles(source) if source else ()
 
     @property
     def sources(self) -> dict[str, object]:
@@ -286,6 +286,13 @@ def _drawn(source: UniformJobs) -> tuple[RigidJob, ...]:
     """Return the jobs that the section draws by its own seed. A run asks for them several times,
     and all runs of a campaign have the same ones, which makes a sixth of its time."""
     return tuple(RigidJob(processors=it.processors, time=it.length) for it in source.draw())
+
+
+@lru_cache(maxsize=4)
+def _profiles(source: SyntheticJobs) -> tuple[Profile, ...]:
+    """Return the profiles that the section draws by its own seed: variants of a campaign have the
+    same ones, one after the other."""
+    return tuple(source.draw())
 
 
 class RigidSection(JobFields):
