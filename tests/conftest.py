@@ -80,8 +80,10 @@ LONG = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest tests are first, so that processes which share all of them end together."""
-    items.sort(key=lambda it: not it.name.endswith(LONG))
+    """The longest tests are first, so that processes which share all of them end together. Live
+    runs follow: they wait more than they compute, and each process that ran some of them at the end
+    would start a cluster of its own."""
+    items.sort(key=lambda it: (not it.name.endswith(LONG), "/live/" not in it.nodeid))
 
 
 def pytest_collection_finish() -> None:
