@@ -152,6 +152,10 @@ def test_fairness_is_jains_index_of_users_mean_bounded_slowdowns(
     assert owned.jobs.fairness == pytest.approx(jain)
     assert of_report(owned)[Measure.FAIRNESS] == pytest.approx(jain)
     assert measured[Measure.FAIRNESS] is None  # without users
+    one = Report.of(
+        records_of(tomllib.loads(OWNED.replace('"9"', '"ann"').replace('"10"', '"ann"')))
+    )
+    assert one.jobs.fairness is None  # of one user, 1 would say nothing
 
 
 @pytest.mark.parametrize(
