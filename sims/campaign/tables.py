@@ -20,6 +20,7 @@ from sims.campaign.batches import AnyMeasure
 from sims.campaign.comparing import Comparison, Line, Verdict, corrected, judged
 from sims.campaign.picture import draw, draw_runs
 from sims.campaign.results import Results, plain
+from sims.durations import seconds
 from sims.errors import COMMAND_LINE, visible
 from sims.exports import tables as exports
 from sims.intervals import about, estimate_as_json, rounded, rounded_ratio
@@ -236,7 +237,7 @@ class Table(Answer):
         lines = ((cell, line) for cell in self.cells for line in cell.lines)
         at = {(settings_text(cell.point), it.variant, cell.gauge.value): it for cell, it in lines}
         rows = []
-        for cell, line in self._bests(x):
+        for cell, line in self._bests:
             place = settings_text(cell.point), line.variant
             found = (at.get((*place, it.value)) for it in asked.gauges)
             means = (rounded(it.mean if it else None) for it in found)
@@ -249,10 +250,12 @@ class Table(Answer):
         heads = (_with_unit(it, self.results.unit) for it in asked.gauges)
         return left, ("completed", *heads), rows
 
-    def _bests(self, x: str) -> list[tuple[Comparison, Line]]:
-        """Return the best place of each line along the axis `x`, by the measure that is judged.
+    @cached_property
+    def _bests(self) -> list[tuple[Comparison, Line]]:
+        """The best place of each line along the axis `_along`, by the measure that is judged.
         Places where a run has no value are passed over."""
-        shown, along = self._judged, dict[tuple[str, str], list[tuple[Comparison, Line]]]()
+        shown, x = self._judged, self._along
+        along = dict[tuple[str, str], list[tuple[Comparison, Line]]]()
         for cell in self.cells:
             for line in cell.lines:
                 if cell.gauge.value == shown.value and not line.left_out and line.mean.size:
@@ -262,18 +265,19 @@ class Table(Answer):
         return [best(group, key=lambda it: it[1].mean.mean) for group in along.values()]
 
     def _at_ends(self, x: str) -> Iterator[str]:
-        """Yield a note on the lines whose best value of `x` is the first or last of the axis, where
-        its values are numbers or times."""
-        asked = self.results.campaign
-        values = asked.axes[x]
-        if asked.picture is None and not all(isinstance(it, int | float) for it in values):
+        """Yield a note on the lines whose best value of `x` is the least or the greatest of the
+        axis; nothing where its values are words, beyond which there is nothing."""
+        values = self.results.campaign.axes[x]
+        try:
+            sizes = {it: seconds(str(it)) for it in values}
+        except ValueError:
             return
-        ends = (values[0], values[-1])
-        found = self._bests(x)
-        at = sum(dict(cell.point)[x] in ends for cell, _ in found)
+        ends = min(sizes.values()), max(sizes.values())
+        best = [sizes[dict(cell.point)[x]] for cell, _ in self._bests]
+        at = sum(it in ends for it in best)
         if at and len(values) > 1:
             yield (
-                f"In {at:,} of {counted(len(found), 'row')} the best {x} is at an end of its axis: "
+                f"In {at:,} of {counted(len(best), 'row')} the best {x} is at an end of its axis: "
                 "a better one may lie beyond."
             )
 

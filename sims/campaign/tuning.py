@@ -188,11 +188,12 @@ class Tuned(Answer):
         unknown = [len(it.values) for it in trials if it.state is State.OPEN]
         said = [self.sentence, f"Assumed: {assumptions(self.scenario)}."]
         if worse := list(filter(None, map(self._worse, trials))):
-            how = f"compared with the best on the same seeds, {100 * SURE:g} % intervals"
+            level = f"{100 * SURE:g} %"
+            how = f"the difference from the best on the same seeds, with its {level} interval"
             if any(it.smooth for it in self.search.dimensions):
-                how += "; along a range, of a fitted curve"
+                how += "; along a range, that of a curve through its points"
             if any(isinf(it.half) for it in worse):
-                how += "; none where all differences are alike, which are one observation"
+                how += "; without one where the differences are all alike, as one observation"
             said.append(f"Worse by: {how}.")
         if unknown:
             few, many, points = min(unknown), max(unknown), counted(len(unknown), "point")

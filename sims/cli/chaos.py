@@ -18,6 +18,7 @@ from attrs import evolve, frozen
 
 from actors.events import End
 from actors.runtime import Record, RuntimeFault, stream
+from policies.maths.tolerance import SAME
 from sims.audit.audit import audit
 from sims.campaign.engine import run_many
 from sims.cli.progress import tracked
@@ -281,8 +282,9 @@ def _show_costs(baseline: TrialOutcome, found: Found, unit: str) -> None:
 def _row(baseline: TrialOutcome, verdicts: Sequence[TrialOutcome]) -> tuple[str, ...]:
     count, sound = len(verdicts), sum(not verdict.problems for verdict in verdicts)
     spans = [it.makespan / baseline.makespan if baseline.makespan else 1 for it in verdicts]
-    # Sums of the same times in another order differ in their last digits; - 0 becomes 0.
-    lost = [round(it.lost - baseline.lost, 9) + 0.0 for it in verdicts]
+    least = SAME * baseline.makespan  # sums of the same times in another order differ by less
+    more = (it.lost - baseline.lost for it in verdicts)
+    lost = [it if abs(it) > least else 0.0 for it in more]
     times = f"x {mean(spans):.3f}", f"x {max(spans):.3f}"
     return f"{count:,}", f"{sound:,}", *times, f"{mean(lost):,.4g}", f"{max(lost):,.4g}"
 

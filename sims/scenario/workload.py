@@ -206,9 +206,8 @@ def _described(scenario: Scenario, system: System) -> Iterator[Described]:
     for index, profile in enumerate(section.drawn(platform.size) if not section.listed else ()):
         kind = JobKind(section.kind)
         name = f"{'T' if kind is JobKind.MALLEABLE else 'J'}{index + 1}"
-        checked = section.verification
-        job = BatchJob(index, name, profile, checked, kind=kind, startup=startup, select=select)
-        yield job, None
+        about = index, name, profile, section.verification
+        yield BatchJob(*about, kind=kind, startup=startup, select=select), None
     for index, own in enumerate(section.listed):
         job = BatchJob(
             index,

@@ -290,8 +290,8 @@ def _drawn(source: UniformJobs) -> tuple[RigidJob, ...]:
 
 @lru_cache(maxsize=4)
 def _profiles(source: SyntheticJobs) -> tuple[Profile, ...]:
-    """Return the profiles that the section draws by its own seed: variants of a campaign have the
-    same ones, one after the other."""
+    """Return the profiles that the section draws by its own seed. The variants of a campaign share
+    them and run one after the other, so that most runs find them drawn."""
     return tuple(source.draw())
 
 

@@ -83,9 +83,10 @@ def test_of_each_line_of_a_picture_that_marks_the_best_the_best_is_printed(own: 
     assert shortened in said
     assert [row[0] for row in rows] == ["6", "6"]
     assert "at an end of its axis" not in said
-    write(own.folder, campaign=BEST.replace("[4, 6, 8]", "[4, 6]"))
     at_end = "the best platform.workers is at an end of its axis: a better one may lie beyond."
-    assert f"In 2 of 2 rows {at_end}" in asked(own, "table").out
+    for values, are in (("[4, 6]", True), ("[6, 4]", True), ("[6, 4, 8]", False)):
+        write(own.folder, campaign=BEST.replace("[4, 6, 8]", values))
+        assert (f"In 2 of 2 rows {at_end}" in asked(own, "table").out) is are
 
 
 MANY = """\
@@ -201,7 +202,7 @@ def test_questions_of_a_campaign_call_no_function_of_its_file(shell: Shell, word
         ("campaign run base.toml", "base.toml: job: it is a key of scenario files"),
     ],
 )
-def test_a_file_of_the_other_kind_is_told_with_the_command_for_it(
+def test_a_campaign_is_no_scenario_and_the_refusal_names_the_command_for_it(
     own: Shell, words: str, told: str
 ) -> None:
     said = own(*words.split())

@@ -189,7 +189,8 @@ def test_each_verdict_of_a_search_follows_from_the_interval_beside_it(shell: She
     out = shell(*over).out
     half = next(it["worse_by_high"] - it["worse_by"] for it in rows if it is not best)
     assert "worse by" in out and f" ± {half:,.{max(0, 1 - floor(log10(half)))}f} " in out
-    assert "Worse by: compared with the best on the same seeds, 99 % intervals; along a" in out
+    how = "the difference from the best on the same seeds, with its 99 % interval"
+    assert f"Worse by: {how}; along a range, that of a curve through its points." in out
 
 
 def test_the_sentence_says_that_the_best_is_at_an_end_of_its_range(shell: Shell) -> None:
@@ -210,7 +211,7 @@ def test_alike_runs_have_no_interval_of_width_0_and_a_flat_range_no_better_side(
     assert "platform.workers = 9 (as good within 1 %: 9 to 10); makespan 1,2" in said
     assert "± 0" not in said
     assert "; 2 runs, all with the same makespan." in said
-    assert "none where all differences are alike, which are one observation." in said
+    assert "; without one where the differences are all alike, as one observation." in said
 
 
 @pytest.mark.parametrize(
