@@ -4,8 +4,7 @@ P5)."""
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Sequence
 
 from attrs import define, field
 
@@ -21,6 +20,7 @@ from actors.events import (
     StageStarted,
     StandbysHeld,
     StoredSizeDescribed,
+    VerificationEnded,
 )
 from actors.hazards import SilentErrors
 from actors.intervals import Members, members, text
@@ -38,8 +38,9 @@ from actors.protection import Protection, Rules
 from actors.protection.plan import Plan, State, furthest
 from actors.repair_messages import RunOver
 from actors.replicas import replicas
-from actors.run import IDLE, Run
+from actors.run import IDLE, Run, Watcher
 from actors.runtime import NOTHING, Actor, Phase, handles
+from actors.steps import Halt
 from actors.storage import BandwidthSet, StorageClient
 from actors.worker_messages import Needs
 from policies.availability import WorkerState
@@ -77,12 +78,18 @@ class JobOfCopies(Job):
     (rules.md, R6 and R7). None: faults have a downtime instead."""
     recorded: bool = field(kw_only=True, default=False)
     """Whether repairs keep a record of how long runs have computed on each worker (R8)."""
+    watchers: Sequence[Watcher] = field(init=False, default=())
     copies: dict[int, Copy[Run]] = field(init=False, factory=dict)
     """Maps numbers to copies, in the order in which the copies were placed."""
     next_run: int = field(init=False, default=0)
     former: dict[int, tuple[Copy[Run], int]] = field(init=False, factory=dict)
     """Under `reuse`, maps each former member of a run that ended early at this instant to its copy
     and to the number of the event that ended the run."""
+
+    def started(self) -> None:
+        if self.clocks:
+            self.watchers = (Computing(self.clocks, self.repairs if self.recorded else None),)
+        super().started()
 
     def describe(self, cause: int) -> int:
         super().describe(cause)
@@ -135,15 +142,11 @@ class JobOfCopies(Job):
         return RunProgress(*whose, run.stage, run.work, run.base, *account, run.started, saved)
 
     def saved(self, run: Run, state: State, cause: int) -> None:
-        """Store `state`, that of a complete checkpoint of this run, so that later runs can begin
-        from it. `cause` is the number of the event that logs the checkpoint."""
         self.protection.save(run.copy, state)
 
     @abstractmethod
     def over(self, run: Run, outcome: Outcome, cause: int) -> int:
-        """End a run whose verification has decided its outcome (COMPLETED or FAILED). `cause` is
-        the number of the event that leads to it. Return the number (seq) of the last event that
-        follows."""
+        """End a run whose verification has decided its outcome; see `actors.run.Owner`."""
 
     def last_work(self) -> bool:
         """Return whether the job is completed once the run that is ending now has completed. True
@@ -167,7 +170,7 @@ class JobOfCopies(Job):
         each = speeds or addresses or message.tasks
         held = members(message.numbers) if each else Members(message.numbers)
         copy: Copy[Run] = Copy(
-            *(message.copy, held, message.text, self.units(message)),
+            *(self, message.copy, held, message.text, self.units(message)),
             speeds=dict(zip(held, speeds, strict=True)) if speeds else None,
             addresses=dict(zip(held, addresses, strict=True)) if addresses else None,
         )
@@ -204,7 +207,7 @@ class JobOfCopies(Job):
             return None
         now = self.now
         runs = ((it, it.run) for it in self.copies.values() if not it.waits_for_detection)
-        known = [copy for copy, run in runs if run is not None and not run.hung]
+        known = [copy for copy, run in runs if run is not None and not run.halt & Halt.HUNG]
         known.sort(key=lambda copy: min(copy.members, default=-1))
         return furthest(copy.run.state(now) for copy in known if copy.run is not None)
 
@@ -226,24 +229,16 @@ class JobOfCopies(Job):
         number, self.next_run = self.next_run, self.next_run + 1
         run = Run(
             *(self, number, copy, self.work(copy), plan),
-            saving=self.protection.saving(plan),
+            saving=self.protection.saving(plan, self._counts_saves(plan)),
             needs=self.needs,
-            finds_error=self._error_check(copy),
-            logs_exposure=self.errors.drawn,
-            saved=self.saved,
-            recovered=self._recovered,
-            over=self.over,
             client=self._storage_client(),
-            free_saves=self._counts_saves(plan),
-            reports_end=self._report_over if self.recorded else None,
-            watched=self._tell_clocks if self.clocks else None,
         )
         copy.run, copy.last = run, number
         cause = run.begin(cause, keeps)
         if message is not None and message.standbys:
             named = text(message.standbys)
             held = self.record(cause, StandbysHeld, self.name, number, named)
-            copy.stage_in_standbys(self, self.needs, copy.standbys, held)
+            copy.stage_in_standbys(self.needs, copy.standbys, held)
         if self.killed_at is not None:
             self.after(self.killed_at, LimitReached(number), cause, Phase.FAULTS_OCCUR)
         cause = self.log_tasks(copy, message, cause)
@@ -261,11 +256,14 @@ class JobOfCopies(Job):
             return False
         return not (journal.wants(CheckpointTaken) or journal.wants(StageStarted))
 
-    def _error_check(self, copy: Copy[Run]) -> Callable[[float], bool]:
-        if not self.errors.per_work:
-            return self.errors.finds_error
-        area = len(copy.members) * self.work(copy)
-        return partial(self.errors.finds_error, density=self.described.profile.work / area)
+    def finds_error(self, run: Run, cause: int) -> bool:
+        errors, density = self.errors, 0.0
+        if errors.per_work:
+            density = self.described.profile.work / (len(run.copy.members) * run.work)
+        found = errors.finds_error(run.exposed, density)
+        if errors.drawn:
+            run.record(cause, VerificationEnded, run.exposed, found)
+        return found
 
     def _storage_client(self) -> StorageClient | None:
         rules = self.protection.rules
@@ -297,16 +295,7 @@ class JobOfCopies(Job):
         event, or `cause` if there is none."""
         return cause
 
-    def _tell_clocks(self, run: Run, computes: bool) -> None:
-        for clock in self.clocks:
-            changed = ComputingChanged(run.copy.number, run.copy.working, computes)
-            self.send(clock, changed, NOTHING)
-
-    def _report_over(self, run: Run) -> None:
-        if self.repairs is not None:
-            self.send(self.repairs, RunOver(run.copy.number, run.copy.members), NOTHING)
-
-    def _recovered(self, run: Run) -> None:
+    def recovered(self, run: Run) -> None:
         self.protection.recovered(run.copy)
 
     @handles(CancelCopy, during=AT_WORK)
@@ -325,7 +314,7 @@ class JobOfCopies(Job):
         what they fetched for them, except programs. Members that the scheduler's decision has
         enrolled again stay as they are."""
         for worker, (copy, end) in self.former.items():
-            copy.dismiss(self, (worker,), end, keep=False)
+            copy.dismiss((worker,), end, keep=False)
         self.former.clear()
 
     def _drop(
@@ -348,7 +337,7 @@ class JobOfCopies(Job):
             self.former.update(dict.fromkeys(copy.members, (copy, end)))
             self.send(self.scheduler, FormerMembersWait(self), end)
         else:
-            copy.leave(self, end, keep=False)
+            copy.leave(end, keep=False)
         del self.copies[copy.number]
         waits = not self.copies and not gone
         if waits:
@@ -371,7 +360,7 @@ class JobOfCopies(Job):
         for copy in others:
             self._drop(copy, CANCELLED, end, gone)
         self.protection.forget()
-        first.leave(self, end, keep=False)
+        first.leave(end, keep=False)
         self.copies.clear()
         since = self.complete_work(end)
         if gone:
@@ -400,9 +389,25 @@ class JobOfCopies(Job):
             return f"{', '.join(name for _, name in absent)} to be UP again"
         member_ready = [(copy, copy.run) for copy in copies if copy.run is not None]
         lack = sorted(
-            (worker, copy.name(worker))
-            for copy, run in member_ready
-            for worker in run.missing
-            if worker >= 0
+            (worker, copy.name(worker)) for copy, run in member_ready for worker in run.missing
         )
         return f"messages of {', '.join(it for _, it in lack)}" if lack else super().waits_for()
+
+
+@define(eq=False)
+class Computing:
+    """Tells hazards whose clocks pass while a job's members compute when its runs do (rules.md,
+    R5), and the actor that repairs, if it keeps records, when they are over (R8)."""
+
+    clocks: tuple[Actor, ...]
+    repairs: Actor | None
+
+    def computes(self, run: Run, computes: bool) -> None:
+        for clock in self.clocks:
+            changed = ComputingChanged(run.copy.number, run.copy.working, computes)
+            run.actor.send(clock, changed, NOTHING)
+
+    def run_over(self, run: Run) -> None:
+        if self.repairs is not None:
+            over = RunOver(run.copy.number, run.copy.members)
+            run.actor.send(self.repairs, over, NOTHING)

@@ -36,6 +36,7 @@ class Copy(Generic[R]):
     A job can have several copies at once. After a run has ended the copy may keep its members for
     the next run, as under buddies."""
 
+    job: Actor
     number: int
     """Number of the copy, unique in the system: by it the scheduler knows which copy holds a
     worker."""
@@ -209,24 +210,21 @@ class Copy(Generic[R]):
         if self.text:
             self.text = text(self._spans())
 
-    def stage_in_standbys(
-        self, actor: Actor, needs: Needs | None, workers: Iterable[int], cause: int
-    ) -> None:
+    def stage_in_standbys(self, needs: Needs | None, workers: Iterable[int], cause: int) -> None:
         """Have the standbys `workers` fetch the job's program from the master, if there is a master
-        and the program has a size. `actor` is the job that sends the messages, and `cause` the
-        number of the event that leads to it."""
+        and the program has a size. `cause` is the number of the event that leads to it."""
         if needs is not None and needs.program:
             assert self.addresses is not None
             for worker in workers:
-                message = StageIn(actor, self.number, self.last, needs, 0, False, standby=True)
-                actor.send(self.addresses[worker], message, cause)
+                message = StageIn(self.job, self.number, self.last, needs, 0, False, standby=True)
+                self.job.send(self.addresses[worker], message, cause)
 
-    def keep_newcomers(self, actor: Actor) -> None:
+    def keep_newcomers(self) -> None:
         """Have each standby that became a member at this instant, and that no run has asked to
-        fetch since, stop fetching until one does. `actor` is the job that sends the messages."""
+        fetch since, stop fetching until one does."""
         for worker, cause in self.newcomers.items():
             if self.addresses is not None:
-                actor.send(self.addresses[worker], AwaitRun(self.number), cause)
+                self.job.send(self.addresses[worker], AwaitRun(self.number), cause)
         self.newcomers.clear()
 
     def _spans(self) -> Intervals:
@@ -262,49 +260,39 @@ class Copy(Generic[R]):
 
     # --- messages to its members, where there is a master -----------------------------------
 
-    def stage_in(
-        self,
-        actor: Actor,
-        needs: Needs,
-        image: bool,
-        cause: int,
-        group: Group | None = None,
-    ) -> None:
+    def stage_in(self, needs: Needs, image: bool, cause: int, group: Group | None = None) -> None:
         """Have every member, or every member of `group`, fetch from the master what it lacks for
         the present run; with `image` also its image of the checkpoint that the run continues from.
-        `actor` is the job that sends the messages, and `cause` the number of the event that leads
-        to it."""
+        `cause` is the number of the event that leads to it."""
         assert self.addresses is not None and self.run is not None
         run, number, addresses = self.run.number, self.number, self.addresses
+        job = self.job
         workers = self.members if group is None else group.members
         for worker in workers if self.newcomers else ():
             self.newcomers.pop(worker, None)
         each: Iterable[tuple[int, int]] = zip(workers, self.units, strict=group is None)
         for worker, units in sorted(each) if self.unordered else each:
-            stage_in = StageIn(actor, number, run, needs, units, image)
-            actor.send(addresses[worker], stage_in, cause)
+            stage_in = StageIn(job, number, run, needs, units, image)
+            job.send(addresses[worker], stage_in, cause)
 
-    def send_images(self, actor: Actor, cause: int) -> None:
+    def send_images(self, cause: int) -> None:
         """Have every member that the run computes on send its image of the checkpoint to the
-        master. `actor` is the job that sends the messages, and `cause` the number of the event that
-        leads to it."""
+        master. `cause` is the number of the event that leads to it."""
         assert self.addresses is not None
         for worker in sorted(self.working) if self.unordered else self.working:
-            actor.send(self.addresses[worker], SendImage(), cause)
+            self.job.send(self.addresses[worker], SendImage(), cause)
 
-    def leave(self, actor: Actor, cause: int, keep: bool) -> None:
+    def leave(self, cause: int, keep: bool) -> None:
         """Have all members stop fetching, as their run has ended. With `keep` the copy holds them
         for its next run, and they keep their data; otherwise they keep complete programs only, and
-        standbys stop fetching too. `actor` is the job that sends the messages, and `cause` the
-        number of the event that ended the run."""
-        self.dismiss(actor, self.members, cause, keep)
+        standbys stop fetching too. `cause` is the number of the event that ended the run."""
+        self.dismiss(self.members, cause, keep)
         if not keep:
-            self.dismiss(actor, tuple(self.standbys), cause, keep)
+            self.dismiss(tuple(self.standbys), cause, keep)
 
-    def dismiss(self, actor: Actor, workers: Sequence[int], cause: int, keep: bool) -> None:
+    def dismiss(self, workers: Sequence[int], cause: int, keep: bool) -> None:
         """Have the members `workers` stop fetching for their run. With `keep` the copy still holds
-        them, and they keep their data. `actor` is the job that sends the messages, and `cause` the
-        number of the event that leads to it."""
+        them, and they keep their data. `cause` is the number of the event that leads to it."""
         if self.addresses is not None:
             for worker in workers:
-                actor.send(self.addresses[worker], LeaveRun(self.number, keep), cause)
+                self.job.send(self.addresses[worker], LeaveRun(self.number, keep), cause)

@@ -111,8 +111,8 @@ class MalleableJob(JobOfRuns):
     def _exchange(self, copy: Copy[Run], message: ResizeCopy, cause: int) -> None:
         stayed = copy.members
         left = copy.exchange(message)
-        copy.dismiss(self, left, cause, keep=False)
-        copy.dismiss(self, sorted(set(stayed).difference(left)), cause, keep=True)
+        copy.dismiss(left, cause, keep=False)
+        copy.dismiss(sorted(set(stayed).difference(left)), cause, keep=True)
 
     def resumed(self, copy: Copy[Run]) -> Plan:
         """Return the plan of the copy's next run, on members that it has kept. If what is saved is

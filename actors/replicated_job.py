@@ -26,7 +26,7 @@ from actors.messages import MemberReady
 from actors.progress import PartBeside, Progress
 from actors.repair_messages import MemberRetired, MemberStruckAgain
 from actors.replicas import Group, GroupLoaded, PauseDue, Replicas, Standing, named
-from actors.run import PartDue, Run
+from actors.run import FREED, PAUSES, PartDue, Run
 from actors.runs import LOST, JobOfRuns
 from actors.runtime import NOTHING, Actor, Phase, handles, message
 from actors.storage import BandwidthSet, StorageClient
@@ -113,7 +113,7 @@ class JobOfReplicas(JobOfRuns):
         cause = self.record(
             cause, ReplicasDropped, self.name, run.number, self._named(groups), left
         )
-        end = run.hold(cause)
+        end = run.stop(PAUSES, cause)
         for group in replicas.out():
             if group.standing is REJOINING:
                 group.standing = LOADED  # the pause in which it would rejoin is over
@@ -121,8 +121,12 @@ class JobOfReplicas(JobOfRuns):
         for group in groups:
             group.cause = cause
             self._unload(copy, group, cause)
-        awaited = [it for it in (*run.missing, run.hanging) if it >= 0]
-        run.forget([worker for worker in awaited if replicas.of(worker) in groups])
+        gone = [worker for worker in run.missing if replicas.of(worker) in groups]
+        run.missing.difference_update(gone)
+        hanging, _ = self._hung.get(run.number, (-1, NOTHING))
+        if hanging >= 0 and replicas.of(hanging) in groups:
+            del self._hung[run.number]
+            run.turn(FREED)
         broken_off = replicas.pause is not None
         replicas.end_pause(self)
         self.resume_soon()
@@ -141,7 +145,7 @@ class JobOfReplicas(JobOfRuns):
         """Have the members of a replica that has dropped out stop fetching and sending, and discard
         what they have fetched; the replica waits until all of them are UP."""
         group.unload(cause)
-        copy.dismiss(self, group.members, cause, keep=True)
+        copy.dismiss(group.members, cause, keep=True)
 
     def _pause(
         self, copy: Copy[Run], run: Run, length: float, rejoining: str | None, cause: int
@@ -279,7 +283,7 @@ class JobOfReplicas(JobOfRuns):
         master what they lack, if there is one, and then load the present state."""
         if self.needs is not None:
             group.standing, group.lacking = LOADING, set(group.members)
-            copy.stage_in(self, self.needs, True, group.cause, group)
+            copy.stage_in(self.needs, True, group.cause, group)
         else:
             self._load_state(copy, run, group, group.cause)
 
@@ -337,7 +341,7 @@ class JobOfReplicas(JobOfRuns):
         rules, cause = _replicas(copy).rules, max(group.cause for group in groups)
         for group in groups:
             group.standing = REJOINING
-        cause = run.hold(cause)
+        cause = run.stop(PAUSES, cause)
         if rules.rejoin:
             cause = self._pause(copy, run, rules.rejoin, self._named(groups), cause)
         else:

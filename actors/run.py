@@ -7,8 +7,8 @@ run takes checkpoints is its protection's answer (`actors/protection/saving.py`)
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Protocol
 
 from attrs import define, field
 
@@ -21,13 +21,12 @@ from actors.events import (
     RunStarted,
     Stage,
     StageStarted,
-    VerificationEnded,
 )
 from actors.progress import Progress, remaining
 from actors.protection.plan import Plan, State
-from actors.protection.saving import Answer, Level, Saving, count_free
+from actors.protection.saving import Answer, Level, Saving
 from actors.runtime import NOTHING, Actor, Event, Phase, Timer, UnexpectedMessage, message
-from actors.steps import Step, Stimulus
+from actors.steps import HALTS, Halt, Step, Stimulus
 from actors.storage import StorageClient
 from actors.worker_messages import Needs
 from policies.maths.tolerance import ROUNDING
@@ -46,7 +45,8 @@ class PartDue:
 STARTING, STAGING_IN, LOADING, PREPARING = list(Step)[:4]
 CLOSING_VERIFICATION, CLOSING_CHECKPOINT, CLOSING_STORE = list(Step)[4:7]
 COMPUTING, OVERDUE, VERIFICATION, CHECKPOINT, STORE, LAST_VERIFICATION, ENDED = list(Step)[7:]
-OVER, READY, NOTICE, SAVED = Stimulus
+OVER, READY, NOTICE, SAVED, HANGS, FREED, PAUSES, GOES_ON = Stimulus
+MOVING = Halt.MOVING
 PARTS_END, RUNS_END = Phase.PARTS_END, Phase.RUNS_END
 COMPUTES, VERIFIES, RECOVERS = Stage.COMPUTING, Stage.VERIFYING, Stage.RECOVERING
 CHECKPOINTS, SENDS = Stage.CHECKPOINTING, Stage.SAVING
@@ -60,11 +60,41 @@ STEPS = {
 }
 """Maps whether the run has begun to compute, and the level of a checkpoint, to the step in which
 the run takes it."""
-HANG, PAUSE = -1, -2
-"""Entries of `Run.missing` that stand for a hang and a pause: while one is there, members' messages
-do not make the run go on."""
 IDLE = Progress(0)
 """Progress of a part that does not advance; shared, and never changed."""
+
+
+class Watcher(Protocol):
+    """One of a job's parts that is to know when a run computes, and when it is over."""
+
+    def computes(self, run: Run, computes: bool) -> None:
+        """Note that the run begins to compute, or ceases to."""
+
+    def run_over(self, run: Run) -> None:
+        """Note that the run is over; its end is logged next."""
+
+
+class Owner(Protocol):
+    """The part of a job that its runs may use: to it they report what their job has to know."""
+
+    watchers: Sequence[Watcher]
+    """Parts of the job that are to know when runs compute; empty in most jobs."""
+
+    def finds_error(self, run: Run, cause: int) -> bool:
+        """Return whether a verification of the run that ends now finds an error, and log what it
+        was drawn by, if it was drawn. `cause` is the number of the event that leads to it."""
+
+    def saved(self, run: Run, state: State, cause: int) -> None:
+        """Store `state`, that of a complete checkpoint of this run, so that later runs can begin
+        from it. `cause` is the number of the event that logs the checkpoint."""
+
+    def recovered(self, run: Run) -> None:
+        """Note that the recovery with which the run began is over."""
+
+    def over(self, run: Run, outcome: Outcome, cause: int) -> int:
+        """End a run whose verification has decided its outcome (COMPLETED or FAILED). `cause` is
+        the number of the event that leads to it. Return the number (seq) of the last event that
+        follows."""
 
 
 @define(eq=False, repr=False)
@@ -72,14 +102,13 @@ class Run:
     """One run of a job: one execution of its work on the members that it holds. It goes through the
     steps of its plan, and answers each stimulus by the table `answers`.
 
-    Its job reports its members' changes to it, and is called through `over` when a verification
-    ends it. Methods take the number (seq) of the event that causes what they do, and return that of
-    the last event that follows from it. An `Answer` is a pair: whether the part that has begun is
-    over already, and that number.
+    Its job reports its members' changes to it, and hears from it as its `owner`. Methods take the
+    number (seq) of the event that causes what they do, and return that of the last event that
+    follows from it. An `Answer` is a pair: whether the part that has begun is over already, and
+    that number.
     """
 
-    actor: Actor
-    """The run's job, which sets the run's timers and logs its events."""
+    owner: Owner
     number: int
     copy: Copy[Any]
     """The copy whose members the run holds."""
@@ -88,29 +117,12 @@ class Run:
     plan: Plan
     saving: Saving
     """The object that takes the run's checkpoints."""
-    needs: Needs | None
+    needs: Needs | None = None
     """Messages that each member fetches; None: there is no master."""
-    finds_error: Callable[[float], bool]
-    """Returns whether a verification finds an error, given the exposure (workers x time)."""
-    logs_exposure: bool
-    """Whether the log has each verification's exposure, as errors are drawn by it."""
-    saved: Callable[[Run, State, int], None]
-    """Called with the run, the state of each complete checkpoint, and the number of its event."""
-    recovered: Callable[[Run], None]
-    """Called when the run's recovery is over."""
-    over: Callable[[Run, Outcome, int], int]
-    """Called with the outcome and the event's number when a verification has ended the run; returns
-    the number of the last event."""
     client: StorageClient | None = None
     """Client of the shared storage; None: the run keeps nothing there."""
-    free_saves: bool = False
-    """Whether the run counts its checkpoints by arithmetic, because they cost nothing and neither
-    the log nor another actor needs to know of each."""
-    reports_end: Callable[[Run], None] | None = None
-    """Called when the run is over; None: no actor needs to know."""
-    watched: Callable[[Run, bool], None] | None = None
-    """Called when the run begins to compute (True) or ceases to (False); None: no actor needs to
-    know."""
+    actor: Actor = field(init=False)
+    """The run's job, which sets the run's timers and logs its events."""
     step: Step = field(init=False, default=STARTING)
     stage: Stage = field(init=False, default=Stage.STAGING_IN)
     """The stage that the log gives for `step`."""
@@ -123,14 +135,8 @@ class Run:
     """Workers x computing time since the last verified point (R3)."""
     missing: set[int] = field(init=False, factory=set)
     """Members that still lack a message, or have not sent theirs, in the present part."""
-    hung: bool = field(init=False, default=False)
-    """Whether a member hangs: the run then advances no more (rules.md, F6)."""
-    hanging: int = field(init=False, default=-1)
-    """The member that hung last; -1: none has."""
-    hang_event: int = field(init=False, default=NOTHING)
-    """Number of the event with which that hang began."""
-    paused: bool = field(init=False, default=False)
-    """Whether the run stands still while replicas drop out or rejoin (rules.md, E1)."""
+    halt: Halt = field(init=False, default=MOVING)
+    """Whether the run stands still though its members are UP, by `HALTS`."""
     started: int = field(init=False, default=NOTHING)
     """Number of the event that logs the run's start."""
     due: float = field(init=False, default=math.inf)
@@ -139,18 +145,15 @@ class Run:
     """Number of the event for which the timer was last set."""
     _timer: Timer | None = field(init=False, default=None)
     _computing: bool = field(init=False, default=False)
-    """Whether the run computed at the last call of `watched`."""
+    """Whether the run computed when its owner's watchers were last told."""
     _passed: int = field(init=False, default=0)
     """Number of parts of `plan.before` that are over or under way."""
-    free_period: float = field(init=False, default=0)
-    """Work between two checkpoints that are counted by arithmetic when the present computing ends;
-    0: none are."""
     reach: float = field(init=False, default=0)
     """Work done when the present computing ends. It is set as that begins: a sum at the end, base +
     (work - base), may round to less than the work, and a checkpoint would follow with none left."""
 
     def __attrs_post_init__(self) -> None:
-        begins = self.plan.begins
+        self.actor, begins = self.copy.job, self.plan.begins
         self.base = begins.of(self.work) if begins else 0
         self.exposed = begins.exposed if begins else 0
 
@@ -171,19 +174,19 @@ class Run:
     def phase(self) -> Phase:
         """Phase of an instant in which the run's present part, or its pause, ends: last
         verifications end after all other parts."""
-        last = self.step is LAST_VERIFICATION and not self.paused
+        last = self.step is LAST_VERIFICATION and not self.halt & Halt.PAUSED
         return RUNS_END if last else PARTS_END
 
     @property
     def whole(self) -> bool:
         """Whether all members that the run computes on are UP, and none hangs."""
-        return not (self.copy.absent or self.hung)
+        return not (self.copy.absent or self.halt & Halt.HUNG)
 
     @property
     def passes(self) -> bool:
         """Whether the time of the run's parts passes: all members are UP, none hangs, and the run
         does not pause."""
-        return not self.paused and self.whole
+        return not (self.copy.absent or self.halt)
 
     @property
     def shares(self) -> bool:
@@ -235,48 +238,39 @@ class Run:
 
     def member_ready(self, worker: int) -> bool:
         """Record that the member `worker` holds all that it needs, or has sent its image. Return
-        whether it is the last one that the run awaits. A member that was RECLAIMED meanwhile
+        whether the run goes on: it is the last one that the run awaits, and nothing halts the
+        run. A member that was RECLAIMED meanwhile
         reports again, which changes nothing and returns False."""
         if worker not in self.missing:
             return False
         self.missing.discard(worker)
-        return not self.missing
+        return not (self.missing or self.halt)
 
-    def hang(self, worker: int, cause: int) -> int:
-        """Stop advancing, because the member `worker` hangs, until the run ends or that member's
-        replica drops out; messages of members go on. `cause` is the number of the event that logs
-        the hang; return that of the last event that follows."""
-        self.hung, self.hanging, self.hang_event = True, worker, cause
-        self.missing.add(HANG)
+    def stop(self, stimulus: Stimulus, cause: int) -> int:
+        """Advance no more, because a member hangs (HANGS) or the run pauses (PAUSES), until
+        `free` and `go_on` have been called; messages of members go on. `cause` is the number of
+        the event that leads to it; return that of the last event that follows."""
+        self.turn(stimulus)
         return self.review(cause)
 
-    def hold(self, cause: int) -> int:
-        """Pause: stop advancing, whatever the present part is, until `go_on` is called. `cause` is
-        the number of the event that leads to it; return that of the last event that follows."""
-        self.paused = True
-        self.missing.add(PAUSE)
-        return self.review(cause)
-
-    def forget(self, gone: Iterable[int]) -> None:
-        """Await no messages of the members in `gone` any more, because their replicas (groups that
-        hold the whole state each) drop out. If the run hangs because of one of them, it hangs no
-        longer (rules.md, E1)."""
-        self.missing.difference_update(gone)
-        if self.hung and self.hanging in gone:
-            self.hung = False
-            self.missing.discard(HANG)
+    def turn(self, stimulus: Stimulus) -> None:
+        """Change by the table `HALTS` whether the run is halted. Raises UnexpectedMessage where the
+        table has no row, as for a hang of a run that hangs."""
+        halt = HALTS.get((self.halt, stimulus))
+        if halt is None:
+            raise self._unexpected(self.halt, stimulus)
+        self.halt = halt
 
     def go_on(self, cause: int) -> int:
-        """End the pause that `hold` began, and advance again. If the last awaited message has ended
-        during the pause, the present part ends now. `cause` is the number of the event that leads
-        to it; return that of the last event that follows."""
-        self.paused = False
-        self.missing.discard(PAUSE)
+        """End the pause, and advance again. If the last awaited message has ended during the pause,
+        the present part ends now. `cause` is the number of the event that leads to it; return that
+        of the last event that follows."""
+        self.turn(GOES_ON)
         cause = self.review(cause)
         beside = self.saving.under_way
         sends = beside is not None and beside.part is None
         # If the last message has ended during the pause, the part ends only now.
-        awaited = not self.missing and (sends or self.stage in BY_MESSAGES)
+        awaited = not (self.missing or self.halt) and (sends or self.stage in BY_MESSAGES)
         return self.react(READY, cause) if awaited else cause
 
     def pass_part(self, cause: int) -> int:
@@ -295,11 +289,14 @@ class Run:
         while over:
             answer = answers.get((self.step, stimulus))
             if answer is None:
-                run = f"run {self.number} of {self.actor.name} in {self.step.name}"
-                raise UnexpectedMessage(f"{run} does not expect {stimulus.name}")
+                raise self._unexpected(self.step, stimulus)
             over, cause = answer(self, cause)
             stimulus = OVER
         return cause
+
+    def _unexpected(self, state: Step | Halt, stimulus: Stimulus) -> UnexpectedMessage:
+        run = f"run {self.number} of {self.actor.name} in {state.name}"
+        return UnexpectedMessage(f"{run} does not expect {stimulus.name}")
 
     def end(self, outcome: Outcome, cause: int, kept: bool = False) -> int:
         """End the run with this outcome, and log it. A checkpoint under way is given up, and
@@ -307,17 +304,17 @@ class Run:
         job's next run. `cause` is the number of the event that leads to it. Return the number (seq)
         of the event that logs the end."""
         self._stop()
-        if self.free_period:
-            count_free(self, cause)
+        if self.saving.counts:
+            self.saving.count(self, cause)
         self.saving.drop(self)
         self.step = ENDED
         # A real process may end the last part late.
         self.base = min(self.done(self.actor.now), self.work)
         self.part = IDLE
-        if self.watched is not None:
+        if self.owner.watchers:
             self._watch()
-        if self.reports_end is not None:
-            self.reports_end(self)
+            for watcher in self.owner.watchers:
+                watcher.run_over(self)
         cause = self.record(cause, RunEnded, outcome, self.base, kept)
         if self.copy.replicas is not None:
             self.copy.replicas.end_run(self.actor, self.copy.absent, cause)
@@ -335,7 +332,7 @@ class Run:
             return True, cause
         self.missing = set(self.copy.members)
         _, cause = self._enter(STAGING_IN, Stage.STAGING_IN, math.inf, cause)
-        self.copy.stage_in(self.actor, self.needs, self.plan.fetches, cause)
+        self.copy.stage_in(self.needs, self.plan.fetches, cause)
         return False, cause
 
     def _prepare(self, cause: int) -> Answer:
@@ -348,7 +345,7 @@ class Run:
         if self.client is not None:
             self.client.end(self, cause)
         if self.stage is RECOVERS and (self.step is not LOADING or not plan.before):
-            self.recovered(self)
+            self.owner.recovered(self)
         if self._passed < len(plan.before):
             stage, length = plan.before[self._passed]
             self._passed += 1
@@ -359,8 +356,8 @@ class Run:
         """Go on after computing until a checkpoint fell due, or to the end of the work. If all work
         is done, the last verification begins, otherwise a checkpoint. Return whether the part that
         begins is over already, and the number of the last event."""
-        if self.free_period:
-            count_free(self, cause)
+        if self.saving.counts:
+            self.saving.count(self, cause)
         self._settle_exposure()
         self.base, self.part = self.reach, IDLE
         if self.base >= self.work:
@@ -372,7 +369,7 @@ class Run:
         error the run fails; else the checkpoint begins. Return whether the part that begins is over
         already, and the number of the last event."""
         if self._found_error(cause):
-            return False, self.over(self, Outcome.FAILED, cause)
+            return False, self.owner.over(self, Outcome.FAILED, cause)
         return self.saving.begin(self, cause)
 
     def _verified_last(self, cause: int) -> Answer:
@@ -380,7 +377,7 @@ class Run:
         fails; else it is completed. Return False, as no part begins, and the number of the last
         event."""
         outcome = Outcome.FAILED if self._found_error(cause) else Outcome.COMPLETED
-        return False, self.over(self, outcome, cause)
+        return False, self.owner.over(self, outcome, cause)
 
     def _saved(self, cause: int) -> Answer:
         """Record that the first level of a checkpoint for which the run stood still is complete;
@@ -475,8 +472,8 @@ class Run:
         period = math.inf if step is OVERDUE else self.plan.period
         # No checkpoint is begun when no work would be left after it (P7).
         last = left - period <= ROUNDING * self.work
-        if self.free_saves and not last and step is COMPUTING:
-            self.free_period, last = period, True
+        if not last and step is COMPUTING and self.saving.counts_by(period):
+            last = True
         self.reach = self.work if last else self.base + period
         return self._enter(step, COMPUTES, left if last else period, cause)
 
@@ -508,7 +505,7 @@ class Run:
             return True, cause
         self.part = Progress(size, 0, 0, self.actor.now)
         cause = self.record(cause, StageStarted, stage, 0.0, self.base)
-        if self.watched is not None:
+        if self.owner.watchers:
             self._watch()
         self.client.begin(self, self.part, self._aim_anew, cause)
         return False, cause
@@ -517,9 +514,7 @@ class Run:
         """Have all members that the run computes on send their images to the master, and await
         their reports that they have. `cause` is the number of the event that leads to it."""
         self.missing = set(self.copy.working)
-        if self.paused:
-            self.missing.add(PAUSE)
-        self.copy.send_images(self.actor, cause)
+        self.copy.send_images(cause)
 
     def _fall_due(self, cause: int) -> Answer:
         """Take a checkpoint in the midst of computing. If another one is still under way while the
@@ -547,9 +542,7 @@ class Run:
         return self.saving.begin(self, cause)
 
     def _found_error(self, cause: int) -> bool:
-        found = self.finds_error(self.exposed)
-        if self.logs_exposure:
-            self.record(cause, VerificationEnded, self.exposed, found)
+        found = self.owner.finds_error(self, cause)
         if not found:
             self.exposed = 0
         return found
@@ -576,7 +569,7 @@ class Run:
         if length and step is not OVERDUE:  # in OVERDUE the run computes on
             cause = self.record(cause, StageStarted, stage, rate, self.base)
         self._aim(cause)
-        if self.watched is not None:
+        if self.owner.watchers:
             self._watch()
         return False, cause
 
@@ -598,24 +591,26 @@ class Run:
         if rate == self.part.rate:
             return cause
         now = self.actor.now
-        if self.free_period:
-            count_free(self, cause)
+        if self.saving.counts:
+            self.saving.count(self, cause)
         if self.stage is COMPUTES:
             self._settle_exposure()
         self._stop()
         self.part.change(now, rate)
         cause = self.record(cause, RateChanged, rate, self.done(now))
         self._aim(cause)
-        if self.watched is not None:
+        if self.owner.watchers:
             self._watch()
         return cause
 
     def _watch(self) -> None:
-        """Call `watched` if the run has begun to compute, or has ceased to, since its last call."""
+        """Tell the owner's watchers if the run has begun to compute, or has ceased to, since they
+        were told last."""
         computes = self.stage is COMPUTES and self.part.rate > 0
-        if computes is not self._computing and self.watched is not None:
+        if computes is not self._computing:
             self._computing = computes
-            self.watched(self, computes)
+            for watcher in self.owner.watchers:
+                watcher.computes(self, computes)
 
     def _rate(self) -> float:
         """Return the rate of the present part, per time unit. It is 0 while a member is not UP or
@@ -623,7 +618,7 @@ class Run:
         speed, reduced while a checkpoint slows the run down, times the share of replicas that are
         left; all other parts have rate 1 (R1, P8, E1)."""
         copy = self.copy
-        if copy.absent or self.hung or self.paused:  # `passes`, inlined for speed
+        if copy.absent or self.halt:  # `passes`, inlined for speed
             return 0
         if self.stage not in AT_SPEED:
             return 1

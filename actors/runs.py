@@ -34,8 +34,9 @@ from actors.messages import (
 )
 from actors.protection.saving import CheckpointDue
 from actors.repair_messages import MemberRetired, RunStruck
-from actors.run import NOTICE, READY, SAVED, PartDue, Run
+from actors.run import HANGS, NOTICE, READY, SAVED, PartDue, Run
 from actors.runtime import NOTHING, Phase, WorkersRetired, handles, message
+from actors.steps import Halt
 from policies.availability import WorkerState
 
 
@@ -87,6 +88,9 @@ class JobOfRuns(JobOfCopies):
 
     _hangs: list[tuple[MemberHung, int]] = field(init=False, factory=list)
     """Each hang of a member at this instant, and the number of the event that caused it."""
+    _hung: dict[int, tuple[int, int]] = field(init=False, factory=dict)
+    """Maps the number of each run that hangs to its member that hangs, and the number of the event
+    with which that hang began."""
     _detected: list[tuple[HangDue, int]] = field(init=False, factory=list)
     """Each hang that is detected at this instant, and the number of the event with which it
     began."""
@@ -165,7 +169,12 @@ class JobOfRuns(JobOfCopies):
         for hung, cause in sorted(hangs, key=lambda it: (it[0].hang.law, it[0].worker)):
             copy = self.copies.get(hung.copy)
             run = copy.run if copy is not None else None
-            if copy is None or run is None or run.hung or not copy.depends_on(hung.worker):
+            if (
+                copy is None
+                or run is None
+                or run.halt & Halt.HUNG
+                or not copy.depends_on(hung.worker)
+            ):
                 continue  # only a member of a run under way can hang
             self._hang(copy, run, hung, cause)
 
@@ -173,7 +182,8 @@ class JobOfRuns(JobOfCopies):
         detection, worker = message.hang.detection, message.worker
         due = HangDue(copy.number, run.number, worker)
         hung = self.record(cause, RunHung, self.name, run.number, worker, detection)
-        cause = run.hang(worker, hung)
+        self._hung[run.number] = worker, hung
+        cause = run.stop(HANGS, hung)
         if detection:
             self.report_progress(copy, cause)
             self.at(self.now + detection, due, hung, Phase.STATES_CHANGE)
@@ -183,7 +193,7 @@ class JobOfRuns(JobOfCopies):
     def _lose_hung(self, due: HangDue, cause: int) -> None:
         copy = self.copies.get(due.copy)
         run = copy.run if copy is not None else None
-        if copy is None or run is None or not run.hung or run.hang_event != cause:
+        if copy is None or run is None or self._hung.get(run.number) != (due.worker, cause):
             return  # the run that hung is over
         cause = self.record(cause, HangDetected, self.name, due.run, due.worker)
         self.report_progress(copy, self.fail(copy, run, due.worker, cause))
@@ -262,7 +272,7 @@ class JobOfRuns(JobOfCopies):
         if copy.addresses is not None and message.addresses:
             copy.addresses = {**copy.addresses, worker: message.addresses[0]}
         joined = self.record(cause, StandbyJoined, self.name, copy.last, worker)
-        copy.stage_in_standbys(self, self.needs, (worker,), joined)
+        copy.stage_in_standbys(self.needs, (worker,), joined)
 
     def _use_standbys(self, copy: Copy[Run]) -> None:
         """Replace each member that is DOWN by a standby that is UP, the lowest first. If there are
@@ -407,7 +417,7 @@ class JobOfRuns(JobOfCopies):
         copy.outcome = outcome
         copy.cause = end = copy.run.end(outcome, cause, kept=True)
         copy.run = None
-        copy.leave(self, end, keep=True)
+        copy.leave(end, keep=True)
         self.resume_soon()
         return end
 
@@ -424,7 +434,7 @@ class JobOfRuns(JobOfCopies):
         for copy in list(self.copies.values()):
             self.resume_copy(copy)
             if copy.newcomers:
-                copy.keep_newcomers(self)
+                copy.keep_newcomers()
 
     def resume_copy(self, copy: Copy[Run]) -> None:
         """Start the next run of a copy that has kept its members and has no run, if all members are

@@ -1,4 +1,4 @@
-"""The steps of a run, and what happens to it in them: the two sides of `Run.answers`."""
+"""The steps of a run, what halts it, and what happens to it: the two sides of its tables."""
 
 from __future__ import annotations
 
@@ -54,10 +54,46 @@ class Stimulus(enum.IntEnum):
     """A member's owner announces that it takes the member DOWN (O1)."""
     SAVED = 3
     """The time of a checkpoint beside the work has passed (P8)."""
+    HANGS = 4
+    """A member hangs (F6)."""
+    FREED = 5
+    """The member that hangs is one that the run no longer computes on."""
+    PAUSES = 6
+    """The run is to stand still, whatever its present part is."""
+    GOES_ON = 7
+    """The pause is over."""
+
+
+class Halt(enum.IntEnum):
+    """Whether a run stands still though its members are UP. While it is halted, its last awaited
+    message does not make it go on. In every step a run can be halted, so that this is a state of
+    its own, beside `Step`."""
+
+    MOVING = 0
+    HUNG = 1
+    """A member hangs (rules.md, F6)."""
+    PAUSED = 2
+    """The run pauses, for as long as its job says."""
+    HUNG_PAUSED = 3
+    """Both: the time of the pause does not pass either."""
 
 
 # Members under names of their own: reading one off its class takes 80 ns (Python 3.11).
 STARTING, STAGING_IN, LOADING, PREPARING = list(Step)[:4]
 CLOSING_VERIFICATION, CLOSING_CHECKPOINT, CLOSING_STORE = list(Step)[4:7]
 COMPUTING, OVERDUE, VERIFICATION, CHECKPOINT, STORE, LAST_VERIFICATION, ENDED = list(Step)[7:]
-OVER, READY, NOTICE, SAVED = Stimulus
+OVER, READY, NOTICE, SAVED, HANGS, FREED, PAUSES, GOES_ON = Stimulus
+MOVING, HUNG, PAUSED, HUNG_PAUSED = Halt
+HALTS = {
+    (MOVING, HANGS): HUNG,
+    (MOVING, PAUSES): PAUSED,
+    (HUNG, FREED): MOVING,
+    (HUNG, PAUSES): HUNG_PAUSED,
+    (PAUSED, HANGS): HUNG_PAUSED,
+    (PAUSED, PAUSES): PAUSED,
+    (PAUSED, GOES_ON): MOVING,
+    (HUNG_PAUSED, FREED): PAUSED,
+    (HUNG_PAUSED, PAUSES): HUNG_PAUSED,
+    (HUNG_PAUSED, GOES_ON): HUNG,
+}
+"""Maps a halt and a stimulus to the halt that follows; any other pair is an error."""

@@ -13,7 +13,7 @@ from actors.copy import Copy
 from actors.events import ProtectionKind, Stage
 from actors.protection.plan import Plan, State
 from actors.protection.rules import Rules, on
-from actors.protection.saving import Saving, SavingBeside
+from actors.protection.saving import CountedSaving, Saving, SavingBeside
 from actors.replicas import Group
 
 
@@ -100,8 +100,11 @@ class Protection:
         images on channels of the master, and the checkpoint lasts until all have arrived."""
         return on(self.rules.cost, members)
 
-    def saving(self, plan: Plan) -> Saving:
-        """Return the object that takes the checkpoints of one run with this plan."""
+    def saving(self, plan: Plan, counted: bool) -> Saving:
+        """Return the object that takes the checkpoints of one run with this plan. `counted`: they
+        cost nothing, and are counted by arithmetic."""
+        if counted:
+            return CountedSaving(plan)
         return Saving(plan) if self.rules.blocking else SavingBeside(plan)
 
     @abstractmethod

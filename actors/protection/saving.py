@@ -16,6 +16,7 @@ from actors.events import CheckpointStarted, CheckpointStored, CheckpointTaken, 
 from actors.progress import PartBeside, Progress
 from actors.protection.plan import Plan, State
 from actors.runtime import Actor, Event, message
+from actors.steps import Halt
 from actors.storage import StorageClient
 from policies.maths.tolerance import ROUNDING
 
@@ -35,6 +36,14 @@ class Level(enum.IntEnum):
 FIRST, SECOND = Level
 
 
+class Keeper(Protocol):
+    """The part of a job to which complete checkpoints are handed."""
+
+    def saved(self, run: Any, state: State, cause: int) -> None:
+        """Store `state`, that of a complete checkpoint of this run. `cause` is the number of the
+        event that logs the checkpoint."""
+
+
 class Saver(Protocol):
     """The part of a run that the object that takes its checkpoints may use."""
 
@@ -44,7 +53,7 @@ class Saver(Protocol):
     part: Progress
     base: float
     client: StorageClient | None
-    hung: bool
+    halt: Halt
 
     @property
     def width(self) -> int:
@@ -56,9 +65,8 @@ class Saver(Protocol):
         does not pause."""
 
     @property
-    def saved(self) -> Callable[[Any, State, int], None]:
-        """Function that is called with each complete checkpoint of the first level: with the run,
-        the state and the number (seq) of the event."""
+    def owner(self) -> Keeper:
+        """The job, which stores each complete checkpoint of the first level."""
 
     def state(self, now: float) -> State:
         """Return the run's state at `now`, as a checkpoint would save it."""
@@ -97,9 +105,13 @@ class CheckpointDue:
 @define(eq=False)
 class Saving:
     """Takes the checkpoints of one run by interrupting its work: the run stands still until a
-    checkpoint is complete. The subclass `SavingBeside` lets it compute on."""
+    checkpoint is complete. The subclass `SavingBeside` lets it compute on, and `CountedSaving` has
+    checkpoints that cost nothing."""
 
     plan: Plan
+    counts: float = field(init=False, default=0)
+    """Work between two checkpoints that are counted by arithmetic when the present computing ends;
+    0: none are."""
     pace: float = field(init=False, default=1)
     """Part of the members' speed at which the run works; below 1 while a checkpoint slows it
     down."""
@@ -111,9 +123,18 @@ class Saving:
         now. It does if the protection asks for that (`on_notice`), the run has computed since its
         last checkpoint, and the run does not wait for a fault or a hang to be detected (O1, F1,
         F6)."""
-        if not self.plan.rules.on_notice or run.copy.waits_for_detection or run.hung:
+        if not self.plan.rules.on_notice or run.copy.waits_for_detection or run.halt & Halt.HUNG:
             return False
         return run.part.at(run.actor.now) > 0
+
+    def counts_by(self, period: float) -> bool:
+        """Return whether checkpoints that fall due every `period` of work from now on are counted
+        by arithmetic, so that the run computes to the end of its work."""
+        return False
+
+    def count(self, run: Any, cause: int) -> None:
+        """Count the checkpoints that have fallen due since the present computing began, if they are
+        counted by arithmetic. `cause` is the number of the event that leads to it."""
 
     def begin(self, run: Saver, cause: int) -> Answer:
         """Begin a checkpoint of the run that is due, once the verification before it, if there is
@@ -157,7 +178,7 @@ class Saving:
         else:
             copy.taken += 1
             cause = run.record(cause, CheckpointTaken, state.done)
-            run.saved(run, state, cause)
+            run.owner.saved(run, state, cause)
         if run.client is not None:
             run.client.end(run, cause)
         return cause
@@ -247,9 +268,6 @@ class Counted(Saver, Protocol):
 
     work: float
     exposed: float
-    free_period: float
-    """Work between two checkpoints that are counted by arithmetic when the present computing ends;
-    0: none are."""
     reach: float
     """Work done when the present computing ends."""
 
@@ -257,23 +275,33 @@ class Counted(Saver, Protocol):
         """Return workers x computing time since the last verified point, at `now` (R3)."""
 
 
-def count_free(run: Counted, cause: int) -> None:
-    """Count the checkpoints that take no time and have fallen due since the present computing
-    began, and store the state of the last one. From then on the run goes on as if that one had just
-    been taken. `cause` is the number of the event that leads to it."""
-    period, part, now = run.free_period, run.part, run.actor.now
-    run.free_period, done = 0, part.at(now)
-    # No checkpoint is taken when no work would be left after it (P7).
-    most = math.ceil((run.work * (1 - ROUNDING) - run.base) / period) - 1
-    count = max(min(math.floor(done / period * (1 + ROUNDING)), most), 0)
-    exposed = run.exposure(now)
-    run.base += count * period
-    if count:
-        at = part.since + count * period / part.rate if part.rate else now
-        cause = run.record(cause, CheckpointTaken, run.base)
-        # Events count as if each checkpoint were logged, and the stage that follows it.
-        run.actor.system.journal.length += 2 * count - 1
-        run.copy.taken += count
-        run.saved(run, State(run.number, run.base, run.work, run.exposure(at)), cause)
-    run.exposed, run.reach = exposed, run.work if count == most else run.base + period
-    run.part = Progress(run.reach - run.base, done - count * period, part.rate, now)
+@define(eq=False)
+class CountedSaving(Saving):
+    """Takes the checkpoints of one run by arithmetic, without an event for each: they cost nothing,
+    and neither the log nor another actor needs to know of each."""
+
+    def counts_by(self, period: float) -> bool:
+        self.counts = period
+        return True
+
+    def count(self, run: Counted, cause: int) -> None:
+        """Count the checkpoints that take no time and have fallen due since the present computing
+        began, and store the state of the last one. From then on the run goes on as if that one had
+        just been taken. `cause` is the number of the event that leads to it."""
+        period, part, now = self.counts, run.part, run.actor.now
+        self.counts, done = 0, part.at(now)
+        # No checkpoint is taken when no work would be left after it (P7).
+        most = math.ceil((run.work * (1 - ROUNDING) - run.base) / period) - 1
+        count = max(min(math.floor(done / period * (1 + ROUNDING)), most), 0)
+        exposed = run.exposure(now)
+        run.base += count * period
+        if count:
+            at = part.since + count * period / part.rate if part.rate else now
+            cause = run.record(cause, CheckpointTaken, run.base)
+            # Events count as if each checkpoint were logged, and the stage that follows it.
+            run.actor.system.journal.length += 2 * count - 1
+            run.copy.taken += count
+            state = State(run.number, run.base, run.work, run.exposure(at))
+            run.owner.saved(run, state, cause)
+        run.exposed, run.reach = exposed, run.work if count == most else run.base + period
+        run.part = Progress(run.reach - run.base, done - count * period, part.rate, now)

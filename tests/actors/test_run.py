@@ -11,23 +11,27 @@ from actors.copy import Copy
 from actors.protection import Rules
 from actors.protection.plan import Plan
 from actors.protection.saving import Saving
-from actors.run import ENDED, NOTICE, OVER, SAVED, STAGING_IN, Run, Step
+from actors.run import (
+    ENDED,
+    FREED,
+    HANGS,
+    NOTICE,
+    OVER,
+    PAUSES,
+    SAVED,
+    STAGING_IN,
+    Owner,
+    Run,
+    Step,
+)
 from actors.runtime import Actor, UnexpectedMessage
+from actors.steps import Halt
 
 
 def run() -> Run:
     """Return a run on one worker that has just begun to stage in."""
     plan, job = Plan(Rules()), cast(Actor, SimpleNamespace(name="J1"))
-    found = Run(
-        *(job, 3, Copy(0, (0,), "0", (1,)), 10.0, plan),
-        saving=Saving(plan),
-        needs=None,
-        finds_error=lambda exposed: False,
-        logs_exposure=False,
-        saved=lambda *_: None,
-        recovered=lambda _: None,
-        over=lambda *_: 0,
-    )
+    found = Run(cast(Owner, job), 3, Copy(job, 0, (0,), "0", (1,)), 10.0, plan, saving=Saving(plan))
     found.step = STAGING_IN
     return found
 
@@ -46,3 +50,25 @@ def test_a_run_that_has_ended_expects_nothing() -> None:
 def test_every_step_before_the_end_answers_the_end_of_its_part_and_a_notice() -> None:
     steps = [step for step in Step if step is not ENDED]
     assert all((step, OVER) in Run.answers and (step, NOTICE) in Run.answers for step in steps)
+
+
+def test_a_run_that_hangs_in_a_pause_goes_on_only_once_both_are_over() -> None:
+    halted = run()
+    for stimulus, halt in ((PAUSES, Halt.PAUSED), (HANGS, Halt.HUNG_PAUSED), (FREED, Halt.PAUSED)):
+        halted.turn(stimulus)
+        assert halted.halt is halt and not halted.passes
+
+
+def test_a_run_that_hangs_expects_no_second_hang() -> None:
+    hung = run()
+    hung.turn(HANGS)
+    with pytest.raises(UnexpectedMessage, match="run 3 of J1 in HUNG does not expect HANGS"):
+        hung.turn(HANGS)
+
+
+def test_the_last_message_of_a_halted_run_does_not_make_it_go_on() -> None:
+    halted = run()
+    halted.missing.add(0)
+    halted.turn(HANGS)
+    assert not halted.member_ready(0)
+    assert not halted.missing
