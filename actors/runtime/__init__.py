@@ -1,6 +1,8 @@
 """The virtual-time runtime: event loop, actors, system, journal and streams of random numbers.
 
 The rest of the project uses the names exported here and does not depend on asyncio's internals.
+Coroutine actors (`coroutines`) and plain asyncio programs (`simulate`) are for users' own
+simulations: Holdfast's world needs neither, and a run of it does not load them.
 """
 
 from actors.runtime.actor import Actor, Home, handles, message

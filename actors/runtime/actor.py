@@ -100,7 +100,7 @@ def handles(*kinds: type, during: tuple[enum.Enum, ...] = ()) -> Callable[[Metho
     return mark
 
 
-class _Handlers(dict[type, Callable[[Any, Any, int], None]]):
+class Handlers(dict[type, Callable[[Any, Any, int], None]]):
     """Maps a message class to its handler, for one class of actors (`owner` is its name) in one
     state. Looking up a class that has no handler raises UnexpectedMessage."""
 
@@ -136,6 +136,8 @@ class Actor:
 
     transitions: ClassVar[Mapping[Any, frozenset[Any]]] = {}
     initial: ClassVar[enum.Enum | None] = None
+    _unhandled: ClassVar[type[Handlers]] = Handlers
+    """Class of the tables of handlers, which says what becomes of a message without a handler."""
     _tables: ClassVar[Mapping[enum.Enum | None, Table]] = {}
     """Maps each state to the handlers of the messages that it expects."""
     _steps: ClassVar[Mapping[enum.Enum | None, Mapping[enum.Enum | None, Table]]] = {None: {}}
@@ -265,13 +267,13 @@ def _marks(
 ) -> Iterator[tuple[type, tuple[enum.Enum, ...], Callable[[Any, Any, int], None]]]:
     # Base classes first, so that an override replaces the handler that it overrides.
     for name in dict.fromkeys(name for base in reversed(cls.__mro__) for name in vars(base)):
-        method = getattr(cls, name)
+        method: Any = getattr(cls, name, None)  # an abstract class lacks its list of methods yet
         for kind, during in getattr(method, "__handles__", ()):
             yield kind, during, method
 
 
-def _table(cls: type, state: enum.Enum | None) -> _Handlers:
-    table = _Handlers(cls.__name__, state)
+def _table(cls: type[Actor], state: enum.Enum | None) -> Handlers:
+    table = cls._unhandled(cls.__name__, state)
     for kind, during, method in _marks(cls):
         if not during or state in during:
             table[kind] = method

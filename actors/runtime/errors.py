@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 
 class RuntimeFault(Exception):
@@ -114,12 +111,3 @@ class Unresolved(RuntimeFault):
             f"at {self.time!r} a time of double precision no longer resolves {self.shortest}: "
             "instants closer than 1e-12 of their value are one instant"
         )
-
-
-def place(task: asyncio.Task[Any]) -> str:
-    """Return the function, file and line in which the task waits."""
-    frames = task.get_stack(limit=1)
-    code = frames[-1].f_code if frames else None
-    if code is None:
-        return "its first step"
-    return f"{code.co_name} ({Path(code.co_filename).name}, line {frames[-1].f_lineno})"

@@ -43,7 +43,6 @@ from actors.runtime.errors import (
     Stalled,
     Unresolved,
     WorkersRetired,
-    place,
 )
 from actors.runtime.refusals import THREADS, NoOutsideWorld, refusal
 
@@ -331,6 +330,8 @@ class VirtualTimeLoop(NoOutsideWorld):
 
     def pending_tasks(self, besides: asyncio.Task[Any] | None = None) -> list[str]:
         """Return, sorted, a line for each unfinished asyncio task except `besides`, with the task's
-        name and the place in the code where it waits."""
+        name, the place in the code where it waits, and what it waits for."""
+        from actors.runtime.pending import waits_of  # runs that end well never ask
+
         tasks = (task for task in self.unfinished() if task is not besides)
-        return sorted(f"{task.get_name()} waits in {place(task)}" for task in tasks)
+        return sorted(f"{task.get_name()} waits in {waits_of(task)}" for task in tasks)

@@ -6,6 +6,7 @@ one.
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import itertools
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -19,6 +20,8 @@ from attrs import define, frozen
 from rich.table import Table
 
 from actors.runtime import NOTHING, Actor, System, handles, message
+from actors.runtime.coroutines import CoroutineActor
+from actors.runtime.simulate import clock, simulate
 from sims.errors import imported
 from sims.telling import grid
 
@@ -229,13 +232,85 @@ class BenchMaster(Actor):
             self.system.finish(cause)
 
 
-def master_worker(workers: int, tasks: Sequence[float]) -> System:
+def master_worker(
+    workers: int,
+    tasks: Sequence[float],
+    of_master: Callable[[str, Iterator[float], int], Actor] = BenchMaster,
+    of_worker: Callable[[str, Actor], Actor] = BenchWorker,
+) -> System:
     """Return a system of this project's actors that runs the same master-worker loop as SimPy's, on
-    tasks of these durations."""
+    tasks of these durations; `of_master` and `of_worker` make its actors."""
     system = System()
     # Each worker reports once before its first task.
-    master = system.spawn(BenchMaster("master", iter(tasks), len(tasks) + workers))
+    master = system.spawn(of_master("master", iter(tasks), len(tasks) + workers))
     for k in range(workers):
-        worker = system.spawn(BenchWorker(f"worker {k}", master))
+        worker = system.spawn(of_worker(f"worker {k}", master))
         worker.send(master, Finished(worker), NOTHING)
     return system
+
+
+# --- the same loop of coroutines -----------------------------------------------------------------
+
+
+@define(eq=False)
+class CoroutineWorker(CoroutineActor):
+    """A worker that takes a task, holds for its duration and reports, as a coroutine."""
+
+    master: Actor
+
+    async def run(self) -> None:
+        while True:
+            task, cause = await self.receive()
+            await self.sleep(task.duration)
+            self.send(self.master, Finished(self), cause)
+
+
+@define(eq=False)
+class CoroutineMaster(CoroutineActor):
+    """A master that hands out a task for each report of a worker, as a coroutine."""
+
+    left: Iterator[float]
+    """Durations of the tasks that are still to be handed out."""
+    unfinished: int
+    """Number of reports that are still to come."""
+
+    async def run(self) -> None:
+        cause = NOTHING
+        for _ in range(self.unfinished):
+            report, cause = await self.receive()
+            duration = next(self.left, None)
+            if duration is not None:
+                self.send(report.worker, Hold(duration), cause)
+        self.system.finish(cause)
+
+
+def coroutines(workers: int, tasks: Sequence[float]) -> System:
+    """Return a system of coroutine actors that runs the same master-worker loop."""
+    return master_worker(workers, tasks, CoroutineMaster, CoroutineWorker)
+
+
+def queues_loop(workers: int, tasks: Sequence[float]) -> float:
+    """Run the same master-worker loop as asyncio tasks with queues, in virtual time, and return the
+    time of its end."""
+
+    async def worker(offers: asyncio.Queue[float], reports: asyncio.Queue[float]) -> None:
+        while True:
+            duration = await offers.get()
+            await asyncio.sleep(duration)
+            reports.put_nowait(duration)
+
+    async def main() -> float:
+        offers, reports, left = asyncio.Queue[float](), asyncio.Queue[float](), iter(tasks)
+        running = [asyncio.create_task(worker(offers, reports)) for _ in range(workers)]
+        for duration in itertools.islice(left, workers):
+            offers.put_nowait(duration)
+        for _ in tasks:
+            await reports.get()
+            following = next(left, None)
+            if following is not None:
+                offers.put_nowait(following)
+        for task in running:
+            task.cancel()
+        return clock()
+
+    return simulate(main())

@@ -32,7 +32,17 @@ from policies.queue.allocation import LPA, requested
 from policies.queue.batches import Scaled
 from policies.queue.lists import RList
 from policies.queue.orders import longest_time
-from sims.bench import SIMPY, Body, Case, durations, finished, master_worker, simpy_case
+from sims.bench import (
+    SIMPY,
+    Body,
+    Case,
+    coroutines,
+    durations,
+    finished,
+    master_worker,
+    queues_loop,
+    simpy_case,
+)
 from sims.campaign import Campaign
 from sims.campaign.batches import seeded
 from sims.campaign.engine import execute
@@ -171,14 +181,27 @@ def messages(size: float) -> Iterator[Case]:
     tasks = durations(int(100_000 * size))
     for workers in (20, 500):
         theirs = simpy_case(workers, len(tasks), f"SimPy, {workers} workers")
-        ready = partial(_loop, workers, tasks)
-        yield from (theirs, Case(f"{workers} workers", ready, "tasks", beside=theirs.name))
+        ours: dict[str, tuple[Callable[[], Body], float | None]] = {
+            f"{workers} workers": (partial(_loop, master_worker, workers, tasks), None),
+            f"{workers} workers, coroutines": (partial(_loop, coroutines, workers, tasks), 0.5),
+            f"{workers} workers, asyncio queues": (partial(_queues, workers, tasks), None),
+        }
+        yield theirs
+        for name, (ready, most) in ours.items():
+            yield Case(name, ready, "tasks", most, theirs.name)
 
 
-def _loop(workers: int, tasks: Sequence[float]) -> Body:
-    """Return the body that runs the master-worker loop with this project's actors on tasks of these
-    durations."""
-    return finished([master_worker(workers, tasks)], len(tasks))
+def _loop(
+    build: Callable[[int, Sequence[float]], System], workers: int, tasks: Sequence[float]
+) -> Body:
+    """Return the body that runs the master-worker loop with actors that `build` makes, on tasks of
+    these durations."""
+    return finished([build(workers, tasks)], len(tasks))
+
+
+def _queues(workers: int, tasks: Sequence[float]) -> Body:
+    """Return the body that runs the master-worker loop with asyncio's queues."""
+    return lambda: len(tasks) if queues_loop(workers, tasks) else 0
 
 
 # --- attempts of jobs that are all there at time 0 -----------------------------------------------

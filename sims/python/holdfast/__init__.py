@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from actors.decisions import BadDecision
     from actors.hazards import Faults, exponential_faults, weibull_faults
     from actors.runtime import ActorFailed, Deadlock
+    from actors.runtime.simulate import clock, simulate
     from policies.interface import *  # noqa: F403
     from sims.campaign.question import campaign, compare
     from sims.campaign.sensitivity import sensitivity
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from sims.scenario.keys import schema
     from sims.session import Checked, check, load, run
 
+    actors: Any
     live: Any
 
 
@@ -84,8 +86,10 @@ __all__ = [
     "Waiting",
     "Wake",
     "WorkerRecord",
+    "actors",
     "campaign",
     "check",
+    "clock",
     "compare",
     "example",
     "examples",
@@ -98,6 +102,7 @@ __all__ = [
     "schema",
     "sections",
     "sensitivity",
+    "simulate",
     "trace",
     "tune",
     "weibull_faults",
@@ -119,6 +124,7 @@ HOMES = {
     "Table": "sims.campaign.tables",
     "campaign": "sims.campaign.question",
     "check": "sims.session",
+    "clock": "actors.runtime.simulate",
     "compare": "sims.campaign.question",
     "example": "sims.examples",
     "examples": "sims.examples",
@@ -127,6 +133,7 @@ HOMES = {
     "run": "sims.session",
     "schema": "sims.scenario.keys",
     "sensitivity": "sims.campaign.sensitivity",
+    "simulate": "actors.runtime.simulate",
     "tune": "sims.campaign.tuning",
     "weibull_faults": "actors.hazards",
 }
@@ -137,8 +144,8 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import_module("sims")  # makes Holdfast's packages found, whatever lies beside the notebook
-    if name == "live":
-        return import_module("holdfast.live")
+    if name in ("actors", "live"):
+        return import_module(f"holdfast.{name}")
     if name == "sections":
         return import_module("sims.scenario")
     return getattr(import_module(HOMES.get(name, INTERFACE)), name)

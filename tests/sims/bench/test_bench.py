@@ -10,7 +10,18 @@ from functools import partial
 import pytest
 
 from sims import bench
-from sims.bench import SIMPY, Case, Spent, cases, durations, master_worker, simpy_loop, spent
+from sims.bench import (
+    SIMPY,
+    Case,
+    Spent,
+    cases,
+    coroutines,
+    durations,
+    master_worker,
+    queues_loop,
+    simpy_loop,
+    spent,
+)
 from sims.bench.__main__ import BENCHMARKS, main
 from sims.bench.cases import batches
 from sims.errors import InputError
@@ -75,11 +86,15 @@ def test_each_case_does_what_it_says_beside_one_that_there_is(name: str) -> None
         assert min(took.cpu, took.wall) > 0
 
 
-def test_both_loops_do_the_same_tasks_in_the_same_virtual_time() -> None:
+def test_all_loops_do_the_same_tasks_in_the_same_virtual_time() -> None:
     work = durations(300)
-    ours = master_worker(7, work)
-    ours.run()
-    assert ours.loop.now == simpy_loop(7, work)() > sum(work) / 7
+    end = simpy_loop(7, work)()
+    assert end > sum(work) / 7
+    for build in (master_worker, coroutines):
+        ours = build(7, work)
+        ours.run()
+        assert ours.loop.now == end
+    assert queues_loop(7, work) == end
 
 
 def test_without_simpy_the_extra_to_install_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
