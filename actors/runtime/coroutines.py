@@ -62,7 +62,7 @@ class Life(Driver):
         self._others: deque[asyncio.Future[None]] = deque()
         """Futures of other tasks, such as those of `asyncio.wait_for`, that wait for a message."""
         self._awaited: Any = self
-        """What the coroutine waits for: this object, or a future of asyncio's."""
+        """Object that the coroutine awaits: this one, or a future of asyncio's."""
         self._over = False
         self._error: BaseException | None = None
         self._wakeup: Callable[[Any], object] | None = None
@@ -112,7 +112,7 @@ class Life(Driver):
             self.running = False
 
     def _abandon(self, error: BaseException) -> None:
-        """Raise `error`, a cancellation, in the coroutine, in place of what it waits for."""
+        """Raise `error`, a cancellation, in the coroutine, and cancel the future that it awaits."""
         if self._awaited is not self:
             self._awaited.cancel()
         if not self._over:

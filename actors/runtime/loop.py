@@ -330,7 +330,7 @@ class VirtualTimeLoop(NoOutsideWorld):
 
     def pending_tasks(self, besides: asyncio.Task[Any] | None = None) -> list[str]:
         """Return, sorted, a line for each unfinished asyncio task except `besides`, with the task's
-        name, the place in the code where it waits, and what it waits for."""
+        name, the place in the code where it waits, and the call that it awaits there."""
         from actors.runtime.pending import waits_of  # runs that end well never ask
 
         tasks = (task for task in self.unfinished() if task is not besides)

@@ -1,4 +1,4 @@
-"""Messages pass through a cable that delays each of them."""
+"""Messages pass through a cable that delays each of them by ten minutes."""
 
 import asyncio
 
