@@ -95,13 +95,16 @@ def run(
         limit_events(scenario, system)
     if begins is not None:
         begins(jobs, lambda: system.loop.now)
+    concerns: Exception | None = None
     try:
         system.run()
     except ActorFailed as failed:
         # Errors of a trace's end or a policy concern the user; that an actor raised them does not.
-        if isinstance(failed.error, InputError | BadDecision):
-            raise failed.error from None
-        raise
+        if not isinstance(failed.error, InputError | BadDecision):
+            raise
+        concerns = failed.error
+    if concerns is not None:
+        raise concerns  # not within the handler: its error has this one as its cause
     end = system.result if isinstance(system.result, End) else End.COMPLETED
     system.journal.record(system.last, ScenarioEnded, end)
     return Ending(end, system.loop.now, system.journal.length)

@@ -264,7 +264,7 @@ def cluster(scheduler: str, patience: float = PATIENCE) -> Iterator[Workers]:
         raise InputError("cluster", "", problem, accepted) from None
 
 
-def connected(dask: ModuleType, where: Any, scheduler: Any, **how: bool) -> Any:
+def connected(dask: ModuleType, where: Any, scheduler: Any, **how: Any) -> Any:
     """Return a client of a Dask cluster, by the module `dask` (`distributed`).
 
     `where` is the cluster or the address of its scheduler, `how` has further arguments of `Client`,
@@ -285,14 +285,17 @@ def silence_dask() -> None:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
-def address_of(scheduler: str) -> str:
-    """Return the address of a Dask scheduler: `scheduler` itself if it is a URL, else the address
-    in the scheduler file of that name.
+def address_of(scheduler: Any) -> str:
+    """Return the address of a Dask scheduler: that of a cluster or client, `scheduler` itself if it
+    is a URL, else the address in the scheduler file of that name.
 
-    Raises InputError where there is no such file.
+    Raises InputError where there is no such file, and for a client that is closed.
     """
-    if "://" in scheduler:
-        return scheduler
+    served = getattr(scheduler, "scheduler", None)  # a client's, or a cluster's own
+    if address := getattr(scheduler, "scheduler_address", None) or getattr(served, "address", None):
+        return str(address)
+    if "://" in str(scheduler):
+        return str(scheduler)
     try:
         return str(json.loads(Path(scheduler).read_text(encoding="utf-8"))["address"])
     except (OSError, ValueError, LookupError, TypeError):

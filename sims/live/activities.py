@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import ChainMap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
@@ -105,6 +105,9 @@ class Activities:
     name: str
     """Prefix that sets this run's labels apart from those of other runs on the same processes."""
     settings: LiveSection
+    keep: Callable[[str, State], Coroutine[Any, Any, None]] | None = None
+    """Keeps a state of a job's chain that a checkpoint saves at the master, or that ends its work;
+    the checkpoint is complete once it has. None: only this process does."""
     carrier: Carrier = field(init=False)
     history: History = field(init=False, factory=History)
     tasks: dict[str, int] = field(init=False, factory=dict)
@@ -135,10 +138,13 @@ class Activities:
             about = context.name, order, chains, target, self.carrier.seconds(due)
             labels = context.label, context.program
             work = self.processes.call(worker, "compute", *about, *labels, whole)
-            context.latest.update(await self.processes.heard(worker, context.work.job, work))
+            ends = await self.processes.heard(worker, context.work.job, context.name, work)
+            context.latest.update(ends)
 
         try:
             await asyncio.gather(*(one(*share) for share in context.shares.items()))
+            if whole:
+                await self._keep_all(context.work.job, context.latest)
         except asyncio.CancelledError:
             # Members go on until they receive a halt: cancelling ends only this side's waiting.
             for worker in context.shares:
@@ -280,6 +286,11 @@ class Activities:
         This is for platforms without a link; with one, messages carry a checkpoint.
         """
         context.sent = await self._collect(context.shares, await self._source(context))
+        await self._keep_all(context.work.job, context.sent)
+
+    async def _keep_all(self, job: str, states: States) -> None:
+        if self.keep is not None:
+            await asyncio.gather(*(self.keep(job, it) for it in states.values()))
 
     async def verify(self, context: RunContext) -> None:
         """Check that each member still has all steps that it has reported; raise LiveError if one

@@ -79,11 +79,15 @@ async def survey(processes: Processes) -> tuple[float, list[str]]:
     for _ in range(CALLS):
         await call(0, "pid")
     lines = [f"  latency     {(clock() - begun) / CALLS:.4g} s a call"]
-    state, step = dumps(sha256().digest()), 0.0
+    state, step = (0, dumps(sha256().digest())), 0.0
     # The first steps of a process take longer: they load what the function needs.
-    await asyncio.gather(*(tried(processes, it, state, TRIED) for it in range(size)))
+
+    def trials(count: int) -> Any:
+        return asyncio.gather(*(tried(processes, it, "trial", state, TRIED) for it in range(count)))
+
+    await trials(size)
     for count in range(1, size + 1):
-        found = await asyncio.gather(*(tried(processes, it, state, TRIED) for it in range(count)))
+        found = await trials(count)
         steps, costs = [it[1] for it in found], [it[2] for it in found]
         step = fmean(steps)
         begun = clock()

@@ -14,20 +14,21 @@ import asyncio
 import os
 import pickle
 import signal
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import reduce
 from hashlib import sha256
+from types import FrameType
 from typing import Any
 
 from attrs import define, field
 
-from sims.own_modules import running
+from sims.errors import unfit
+from sims.live.failures import StepFailed
 from sims.packing import Packed, dumps
 
-CALLED = "live.function", "it", "a function that computes every step"
-"""Key, name and requirement in the error of a step function that raises one."""
 GRACE = 30.0
 """Seconds that a process lives on after a SIGTERM: as long as Slurm waits before it kills."""
 DIES_WITH_PARENT = 1
@@ -57,6 +58,8 @@ class Holder:
         on, to those of the states that are kept here, as pickles."""
         self._notices: asyncio.Queue[bool] = asyncio.Queue()
         """Gets True for a SIGTERM, and False when the wait for one is over."""
+        self._former: Any = None
+        """Handler of SIGTERM that this one has taken the place of; None while it has not."""
         self._orders: dict[str, int] = {}
         """Maps each run to the number of its last instruction."""
         if mortal:
@@ -83,20 +86,31 @@ class Holder:
         checkpoint, and is killed after GRACE seconds at the latest.
         """
         loop = asyncio.get_running_loop()
+
+        def told(number: int, _: FrameType | None) -> None:
+            signal.signal(number, self._former)
+            # Neither the loop nor its timers need be alive when the scheduler has ended as well: a
+            # process whose end depended on them has outlived its SIGTERM.
+            end = threading.Timer(GRACE, os.kill, (os.getpid(), signal.SIGKILL))
+            end.daemon = True
+            end.start()
+            try:
+                loop.call_soon_threadsafe(self._notices.put_nowait, True)
+            except RuntimeError:  # the loop is closed: nothing is left to save
+                os.kill(os.getpid(), number)
+
         former = signal.getsignal(signal.SIGTERM)
         try:
-            loop.add_signal_handler(signal.SIGTERM, self._notices.put_nowait, True)
-        except (RuntimeError, ValueError):  # the worker is a thread of some process
+            signal.signal(signal.SIGTERM, told)
+        except ValueError:  # the worker is a thread of some process
             return False
-        told = await self._notices.get()
-        loop.remove_signal_handler(signal.SIGTERM)
-        signal.signal(signal.SIGTERM, former)
-        if told:
-            loop.call_later(GRACE, os.kill, os.getpid(), signal.SIGKILL)
-        return told
+        self._former = former
+        return await self._notices.get()
 
     async def dismiss(self) -> None:
         """Let a SIGTERM end this process at once again, as nobody waits for it any more."""
+        if self._former is not None:
+            signal.signal(signal.SIGTERM, self._former)
         self._notices.put_nowait(False)
 
     async def rest(self, seconds: float) -> None:
@@ -124,6 +138,11 @@ class Holder:
         that are kept here under this name."""
         kept = self._kept.get(name)
         return sealed(self._states.get(name, {})) if kept is None else kept
+
+    async def reached(self, name: str) -> int:
+        """Return the number of steps that each chain of the run of this name has done in this
+        process at least; 0 for a run that is not known here."""
+        return min((done for done, _ in self._states.get(name, {}).values()), default=0)
 
     # --- checkpoints in memory ----------------------------------------------------------------
 
@@ -225,8 +244,18 @@ class Holder:
             for chain in chains:
                 done, state = states[chain]
                 if done <= step < target:
-                    with running(*CALLED):
-                        states[chain] = done + 1, self._advance(state, done)
+                    states[chain] = done + 1, self._next(state, done)
+
+    def _next(self, state: Any, step: int) -> Any:
+        """Return the state after the step of this number. Raises StepFailed where the function
+        raises any error, even that of `sys.exit`."""
+        try:
+            return self._advance(state, step)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            failed = StepFailed.of(error, step)
+        raise failed  # outside of the handler: the error travels by itself, not as a context
 
     async def halt(self, run: str, order: int) -> States:
         """Stop computing for this run, unless an instruction later than `order` asks for it, and
@@ -289,13 +318,39 @@ Advance = Callable[[Any, int], Any]
 
 def sealed(states: States) -> States:
     """Return the states with the result of each chain's steps as a pickle, which only processes
-    that compute with it open."""
-    return {chain: (done, dumps(state)) for chain, (done, state) in states.items()}
+    that compute with it open. Raises InputError, naming the step, for a state that cannot be
+    pickled."""
+    return {chain: (done, pickled(state, done)) for chain, (done, state) in states.items()}
+
+
+def pickled(state: object, done: int) -> bytes:
+    """Return the pickle of a state, the one after `done` steps. Raises InputError where there is
+    none."""
+    try:
+        return dumps(state)
+    except Exception as error:  # whatever a user's class raises
+        which = f"the state after {done} steps" if done else "the start state"
+        problem = f"{which} cannot be pickled: {type(error).__name__}: {error}"
+    raise unfit("live.function", problem, "states that pickle")
 
 
 def opened(states: States) -> dict[int, State]:
-    """Return the states of chains with their pickles, made by `sealed`, opened."""
-    return {chain: (done, pickle.loads(state)) for chain, (done, state) in states.items()}
+    """Return the states of chains with their pickles, made by `pickled`, opened.
+
+    Raises InputError, naming the step, for a pickle that this process cannot open.
+    """
+    return {chain: (done, unpickled(state, done)) for chain, (done, state) in states.items()}
+
+
+def unpickled(data: bytes, done: int) -> Any:
+    """Return the state, the one after `done` steps, whose pickle is `data`. Raises InputError where
+    this process cannot open it."""
+    try:
+        return pickle.loads(data)
+    except Exception as error:
+        which = f"the state after {done} steps" if done else "the start state"
+        problem = f"{which} cannot be unpickled: {type(error).__name__}: {error}"
+    raise unfit("live.function", problem, "states whose classes every process can import")
 
 
 def hashed(state: bytes, unit: int) -> bytes:

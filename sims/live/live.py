@@ -11,12 +11,12 @@ import signal
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import count
 from multiprocessing import forkserver, resource_tracker
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from attrs import frozen
 
@@ -38,6 +38,21 @@ from sims.world import run
 
 NAMES = count()
 """Numbers the runs of one command, whose labels must differ in the processes that they share."""
+
+
+class Watch(Protocol):
+    """Follows the jobs of a live run whose states are the caller's own."""
+
+    def begin(self, end: Callable[[BaseException], None]) -> None:
+        """Keep the function `end`, which ends the run by raising an error in it, from any
+        thread."""
+
+    async def keep(self, job: str, state: State) -> None:
+        """Keep a state of a job, which its worker has saved or which ends its work; the checkpoint
+        is complete once this returns."""
+
+    def stepped(self, job: str, step: int) -> None:
+        """Learn that a run of a job has done so many steps."""
 
 
 @frozen
@@ -128,33 +143,47 @@ def live(
     folder: Path = Path(),
     sinks: Sequence[Sink] = (),
     given: Mapping[str, State] | None = None,
+    watch: Watch | None = None,
 ) -> LiveResult:
     """Carry out a scenario, which `playable` accepts, with real processes to its end, and return
     its answers.
 
-    `folder` has the scenario's files, `sinks` receive the run's events, and `given` maps jobs to
-    the states that they begin from. Raises the errors of `sims.world.run`, and LiveError where real
-    processes did something else than the simulated world decided.
+    `folder` has the scenario's files, `sinks` receive the run's events, `given` maps jobs to the
+    states that they begin from, and `watch` follows their states. Raises the errors of
+    `sims.world.run`; what goes wrong outside, such as StepFailed and ClusterLost, as it is; and
+    LiveError where real processes did something else than the simulated world decided.
     """
     about = scenario.live
     # What the run before has killed shall not delay this one, whose times are measured.
     processes.post(processes.complete()).result()
     processes.patience = about.patience
-    driver = Driver(processes, f"{next(NAMES)}/", about, given or {})
+    driver = Driver(
+        *(processes, f"{next(NAMES)}/", about),
+        keep=watch.keep if watch else None,
+        given=given or {},
+    )
     downtime = downtime_of(scenario, max(processes.starts))
     size = scenario.full_platform.size
     carrier = driver.carrier = Carrier(processes, about, driver.activity, size, downtime)
     if isinstance(scenario.faults, NoFaults):  # any real process may die
         listed = ListedFaults(strikes=(), downtime=downtime)
         scenario = scenario.model_copy(update={"faults": listed})
+    processes.stepped = watch.stepped if watch else None
+    if watch is not None:
+        watch.begin(carrier.end)
+    outside: BaseException | None = None
     try:
         run(scenario, [driver, *sinks], folder, begins=carrier.begins, live=carrier)
     except ActorFailed as failed:
         # What goes wrong outside is raised where the loop waits, and no actor is to blame.
-        raise failed.error if failed.error is carrier.error else failed from None
+        if failed.error is not carrier.error:
+            raise
+        outside = failed.error
     finally:
         carrier.close()
         processes.post(processes.clear()).result()
+    if outside is not None:
+        raise outside  # not within the handler: its error has this one as its cause
     works = driver.works.items()
     with importable(processes.packed.dependencies):
         known = processes.advance, processes.answers
@@ -194,26 +223,29 @@ def opened(
     count: int | None,
     advance: Advance,
     scheduler: Any = None,
-    open_to_all: bool = False,
+    open_to_all: bool | None = False,
     folder: Path = Path(),
 ) -> Iterator[Processes]:
     """Yield one process for each of `count` workers; None: for each worker that the cluster has, or
     each processor of this machine.
 
     The processes belong to a new cluster on loopback that ends with this block, or to the one whose
-    `scheduler` has this address or file. They compute steps by `advance`, whose modules are looked
-    for in `folder`. Raises InputError where Dask is missing, where the cluster has too few workers,
-    where its scheduler is lost, and where a new cluster would not be encrypted unless `open_to_all`
-    allows every user of this machine to connect.
+    `scheduler` has this address or file, or is this cluster or client. They compute steps by
+    `advance`, whose modules are looked for in `folder`. Raises InputError where Dask is missing,
+    where the cluster has too few workers, where its scheduler is lost, and where a new cluster
+    would not be encrypted unless `open_to_all` allows every user of this machine to connect; None:
+    the caller cannot allow that.
     """
     command = "pip install 'holdfast[cluster]'"
     dask, distributed = (imported(it, "cluster", command) for it in ("dask", "distributed"))
     silence_dask()
     packed, own = pack(advance, folder), scheduler is None
+    security = getattr(scheduler, "security", None)  # a cluster or client has its own
+    secured = {} if security is None else {"security": security}
     with (
         dask.config.set(QUIET),
         _cluster(count, scheduler, open_to_all) as where,
-        connected(distributed, where, scheduler, direct_to_workers=own) as client,
+        connected(distributed, where, scheduler, direct_to_workers=own, **secured) as client,
     ):
         processes = Processes(client, own, advance, packed)
         try:
@@ -224,9 +256,9 @@ def opened(
 
 
 @contextmanager
-def _cluster(count: int | None, scheduler: Any, open_to_all: bool) -> Iterator[Any]:
+def _cluster(count: int | None, scheduler: Any, open_to_all: bool | None) -> Iterator[Any]:
     if scheduler is not None:
-        yield address_of(scheduler) if isinstance(scheduler, str) else scheduler
+        yield address_of(scheduler)
         return
     count = count or os.cpu_count() or 1
     import dask
@@ -240,7 +272,7 @@ def _cluster(count: int | None, scheduler: Any, open_to_all: bool) -> Iterator[A
         # Calls under way fail when the command is interrupted: asyncio would log each of them.
         logging.getLogger("asyncio").setLevel(logging.CRITICAL + 1)
         with _starting(), safe_path(), at_once():
-            _serve_forks()
+            _serve_forks(stack)
             cluster = stack.enter_context(
                 LocalCluster(
                     n_workers=count,
@@ -260,12 +292,12 @@ def _cluster(count: int | None, scheduler: Any, open_to_all: bool) -> Iterator[A
         yield cluster
 
 
-def security_of(open_to_all: bool) -> Any:
+def security_of(open_to_all: bool | None) -> Any:
     """Return Dask's settings that encrypt the connections of a new cluster on this machine; None
     where they cannot be encrypted.
 
     Raises InputError in that case unless `open_to_all` says that every user of this machine may
-    connect.
+    connect; None: there is no option that allows it.
     """
     from distributed import Security
 
@@ -275,7 +307,8 @@ def security_of(open_to_all: bool) -> Any:
         danger = "everybody on this machine can connect to the cluster, and run code in your name"
         if not open_to_all:
             problem = f"cryptography is missing: {danger}"
-            accepted = "pip install 'holdfast[cluster]', or --open"
+            accepted = "pip install 'holdfast[cluster]'"
+            accepted += "" if open_to_all is None else ", or --open"
             raise InputError("cluster", "", problem, accepted) from None
         note(f"without cryptography {danger}")
         return None
@@ -343,8 +376,9 @@ def _starting() -> Iterator[None]:
         raise InputError("cluster", "", problem, accepted) from None
 
 
-def _serve_forks() -> None:
-    """Start the fork server, with all modules that the workers' processes import.
+def _serve_forks(stack: ExitStack) -> None:
+    """Start the fork server, with all modules that the workers' processes import; where it is not
+    the program's own, `stack` ends it.
 
     The server and its children block SIGINT and SIGHUP: these would end them before this command
     has cleaned up.
@@ -352,6 +386,9 @@ def _serve_forks() -> None:
     from distributed.utils import get_mp_context
 
     get_mp_context().set_forkserver_preload(["distributed", *OURS])
+    server = getattr(forkserver, "_forkserver", None)
+    if server is not None and server._forkserver_pid is None:
+        stack.callback(server._stop)  # nothing of the standard library's ends it but the program
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     try:
         resource_tracker.ensure_running()  # which lets Ctrl-C through again

@@ -25,9 +25,10 @@ from policies.availability import WorkerState
 from sims.audit.audit import audit
 from sims.audit.law import Law
 from sims.errors import InputError
+from sims.live.failures import ClusterLost
 from sims.live.holder import Advance
 from sims.live.live import LOOPBACK, live, opened, scratch, security_of
-from sims.live.processes import JOINING, LOOK, LOST, Processes, Seat
+from sims.live.processes import JOINING, LOOK, Processes, Seat
 from sims.live.reality import read, write
 from sims.log import LogFile
 from sims.log_writer import LogWriter
@@ -278,7 +279,7 @@ class Monkey:
                 ended = live(self.scenario, processes, self.folder, [writer])
             right = all(ended.answers.values())
         except InputError as error:
-            lost, right = True, error is LOST
+            lost, right = True, isinstance(error, ClusterLost)
             if not any(it.victim is Victim.SCHEDULER for it in happened):
                 raise
         finally:

@@ -16,16 +16,17 @@ from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from contextvars import ContextVar
+from functools import partial
 from typing import Any, TypeVar
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from sims.errors import InputError, note, unfit
+from sims.live.failures import StepFailed, lost
 from sims.live.holder import Advance, Holder, Peer, State, States
 from sims.packing import Packed
 
 T = TypeVar("T")
-LOST = InputError("cluster", "", "the scheduler is gone", "one that runs, and the same command")
 ANSWER = 10.0
 """Largest number of seconds for an answer of a fresh process, before it is called again."""
 JOINING = 60
@@ -44,7 +45,10 @@ LONG_ENOUGH = 0.2
 WATCH = 0.25
 """Seconds between two checks for processes that died while no call waited for them."""
 QUIET = 5.0
-"""Seconds for which a process may compute before it is asked whether its steps end."""
+"""Seconds for which a process may compute before it is asked how far it is, which also shows
+whether its steps end."""
+GLANCE = 1.0
+"""Seconds between two such questions where a caller follows the steps."""
 SILENT, TIMES = 600.0, 100
 """Seconds, and multiple of the longest wait for an answer so far, after which a process that does
 not answer counts as one whose step hangs."""
@@ -104,6 +108,9 @@ class Processes:
     of this run."""
     noticed: Callable[[int], object] = _ignore
     """Function that is called with the number of each worker whose process was told to end."""
+    stepped: Callable[[str, int], object] | None = None
+    """Function that is called, about every second, with the name of a job and the number of steps
+    that one of its runs has reached; None: nobody asks for that."""
     failed: Callable[[BaseException], object] = _ignore
     """Function that is called with an error that ends the run, such as a lost scheduler."""
     starts: list[float] = field(factory=list)
@@ -173,16 +180,16 @@ class Processes:
         """Map the identity of each of the cluster's workers (its Nanny's address) to the address of
         its present process.
 
-        Raises LOST where the scheduler of a cluster that was there before is gone.
+        Raises ClusterLost where the scheduler of a cluster that was there before is gone.
         """
         if self.own:
             return _settled(self.client.cluster)
         if self.client.status != "running":  # Dask would try to reconnect for a minute
-            raise LOST
+            raise lost()
         try:
             found: dict[str, str] = await self.client.run_on_scheduler(_addresses)
         except OSError:
-            raise LOST from None
+            raise lost() from None
         return found
 
     async def _renew(self, seat: Seat) -> None:
@@ -259,8 +266,8 @@ class Processes:
         if error is not None:
             # Whatever a lost scheduler makes fail first, its loss is what the user hears of; the
             # client itself may learn of it later.
-            lost = isinstance(error, OSError) or self.client.status != "running"
-            self.failed(LOST if lost and not self.own else error)
+            gone = isinstance(error, OSError) or self.client.status != "running"
+            self.failed(lost() if gone and not self.own else error)
 
     async def present(self, number: int) -> Seat:
         """Wait until worker `number` has a process, and return its seat.
@@ -305,28 +312,33 @@ class Processes:
             busy[number] = busy.get(number, 0.0) + seconds
         return answer
 
-    async def heard(self, number: int, job: str, work: Coroutine[Any, Any, T]) -> T:
-        """Wait for `work`, a call in which the process of worker `number` computes for a job, and
-        return its result; the process answers other calls between two steps.
+    async def heard(self, number: int, job: str, run: str, work: Coroutine[Any, Any, T]) -> T:
+        """Wait for `work`, a call in which the process of worker `number` computes for the run of
+        this name, of a job, and return its result; the process answers other calls between two
+        steps.
 
         Raises InputError, and kills the process, when it does not answer for too long, so that its
         step counts as one that hangs.
         """
         task = asyncio.ensure_future(work)
-        pulse = asyncio.ensure_future(self._pulse(number, job))
+        pulse = asyncio.ensure_future(self._pulse(number, job, run))
         try:
             await asyncio.wait({task, pulse}, return_when=FIRST_COMPLETED)
             if pulse.done():
                 await asyncio.wait({task}, timeout=SETTLING)  # until the process is dead
                 await pulse
             return await task
+        except StepFailed as failed:
+            where = f"{job}, step {failed.step}, worker {number} ({self.seats[number].address})"
+            error = evolve(failed, where=where)
         finally:
             task.cancel()
             pulse.cancel()
+        raise error  # not within the handler: the error travels by itself
 
-    async def _pulse(self, number: int, job: str) -> None:
-        """Ask the process of worker `number`, which computes for a job, again and again whether it
-        answers.
+    async def _pulse(self, number: int, job: str, run: str) -> None:
+        """Ask the process of worker `number`, which computes for the run of this name, of a job,
+        again and again how many steps it has reached.
 
         Raises InputError, and kills the process, when an answer takes longer than `patience`, or by
         default than the larger of SILENT seconds and TIMES times the longest answer so far. A note
@@ -335,14 +347,17 @@ class Processes:
         problem = f"{job}: worker {number} has not answered for"
         BUSY.set(None)  # the process answers while it is busy with the work itself
         while True:
-            await asyncio.sleep(min(QUIET, self.patience or QUIET))
+            quiet = QUIET if self.stepped is None else GLANCE
+            await asyncio.sleep(min(quiet, self.patience or quiet))
             begun, limit = time.monotonic(), self.patience or max(SILENT, TIMES * self.longest)
-            about = f"{problem} {limit / 2:g} s; it is killed after {limit:g} s (live.patience)"
+            about = f"{problem} {limit / 2:g} s; it is killed after {limit:g} s (patience)"
             warning = asyncio.get_running_loop().call_later(limit / 2, note, about)
             try:
                 async with asyncio.timeout(limit):
                     with suppress(Gone):
-                        await self.call(number, "pid")
+                        reached = await self.call(number, "reached", run)
+                        if self.stepped is not None:
+                            self.stepped(job, reached)
             except TimeoutError:
                 self.lost = _ignore  # this death ends the run, which need not go on elsewhere
                 await self.murder(number)
@@ -403,6 +418,7 @@ class Processes:
     async def clear(self) -> None:
         """Continue all stopped processes, and report no more deaths to the run that has ended."""
         self.lost = self.noticed = self.failed = _ignore
+        self.stepped = None
         for seat in self.seats.values():
             await self.stop(seat.number, False)
 
@@ -443,41 +459,58 @@ def _addresses(dask_scheduler: Any) -> dict[str, str]:
 # --- a trial --------------------------------------------------------------------------------------
 
 
-async def trial(processes: Processes, state: bytes, steps: int) -> tuple[State, float, float]:
-    """Compute the first steps of a task on a worker whose process does not die meanwhile.
+async def trial(
+    processes: Processes, job: str, begun: State, steps: int
+) -> tuple[State, float, float]:
+    """Compute some steps of the task `job` on a worker whose process does not die meanwhile.
 
-    `state` is the pickled state before, and at most `steps` steps are computed. Returns the state
-    that they lead to, and the seconds of a step and of saving the state.
+    `begun` is the state before, and the task has `steps` steps in all. Returns the state that the
+    steps lead to, and the seconds of a step and of saving the state.
     """
+    loop = asyncio.get_running_loop()
     while True:
         for worker in processes.seats:
-            task = asyncio.ensure_future(tried(processes, worker, state, steps))
+            broken: asyncio.Future[Any] = loop.create_future()
+            task = asyncio.ensure_future(tried(processes, worker, job, begun, steps))
             # A call to a process that has died need not end by itself.
             processes.lost = task.cancel
-            with suppress(Gone, asyncio.CancelledError):
-                return await task
+            processes.failed = partial(_fail, broken)
+            try:
+                await asyncio.wait({task, broken}, return_when=FIRST_COMPLETED)
+                if broken.done():
+                    broken.result()
+                with suppress(Gone, asyncio.CancelledError):
+                    return await task
+            finally:
+                task.cancel()
+                broken.cancel()
+
+
+def _fail(future: asyncio.Future[Any], error: BaseException) -> None:
+    if not future.done():
+        future.set_exception(error)
 
 
 async def tried(
-    processes: Processes, worker: int, state: bytes, steps: int
+    processes: Processes, worker: int, job: str, begun: State, steps: int
 ) -> tuple[State, float, float]:
-    """Compute the first steps of a task on one worker, at most `steps`, until LONG_ENOUGH seconds
-    measure a step.
+    """Compute the next steps of the task `job` on one worker, until LONG_ENOUGH seconds measure a
+    step or `steps` are done.
 
-    `state` is the pickled state before. Returns the state that they lead to, and the seconds of a
-    step and of saving the state. Raises Gone where the worker's process dies.
+    `begun` is the state before, with its pickle. Returns the state that they lead to, and the
+    seconds of a step and of saving the state. Raises Gone where the worker's process dies.
     """
     call, name, clock = processes.call, "trial", time.monotonic
-    await call(worker, "load", name, {0: (0, state)})
-    done, step = 0, 0.0
-    while done < steps and step * done < LONG_ENOUGH:
-        reach, begun = min(max(1, 2 * done), steps), clock()
+    await call(worker, "load", name, {0: begun})
+    done, step = begun[0], 0.0
+    while done < steps and step * (count := done - begun[0]) < LONG_ENOUGH:
+        reach, since = min(begun[0] + max(1, 2 * count), steps), clock()
         # Instructions are numbered by the steps that they lead to.
-        first = call(worker, "compute", name, reach, [0], reach, 0.0, "", "", False)
-        await processes.heard(worker, "J1", first)
-        done, step = reach, (clock() - begun) / (reach - done)
-    begun = clock()
+        work = call(worker, "compute", name, reach, [0], reach, 0.0, "", "", False)
+        await processes.heard(worker, job, name, work)
+        done, step = reach, (clock() - since) / (reach - done)
+    since = clock()
     states = await call(worker, "states", name)
-    cost = clock() - begun
+    cost = clock() - since
     await call(worker, "forget", name, ())
     return states[0], step, cost

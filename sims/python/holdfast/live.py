@@ -1,114 +1,96 @@
 """Long tasks on a Dask cluster that survive the processes which compute them:
-`holdfast.live.run(step, state, steps=1000, scheduler="tcp://...")`.
-
-Each is a job of a scenario that is carried out live: the same world as in a simulation decides
-where it runs, when its state is saved, and from which state it goes on.
-"""
+`holdfast.live.run(step, state, steps=1000, scheduler="tcp://...")`."""
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar, Unpack
 
-from policies.maths.checkpoint import daly_work, young_work
-from sims.errors import InputError
-from sims.live.live import live, opened, playable
-from sims.live.processes import trial
-from sims.log_writer import LogWriter
-from sims.packing import dumps
-from sims.scenario.loader import read
+from sims.live.calls import Call, Progress
+from sims.live.failures import ClusterLost
+from sims.live.futures import Task, as_completed
+from sims.live.tasks import Cost, Finished, Tasks, bar, carry_out
 
-__all__ = ["run", "run_all"]
+__all__ = ["ClusterLost", "Cost", "Finished", "How", "Progress", "Task", "run", "run_all", "submit"]
 
 S = TypeVar("S")
-RULES: dict[str, Callable[[float, float], float]] = {"young": young_work, "daly": daly_work}
-"""Maps the name of a period to the work between two checkpoints, by MTBF and cost."""
 
 
-def run(function: Callable[[S, int], S], state: S, *, steps: int, **how: Any) -> S:
+class How(TypedDict, total=False):
+    """The arguments by name that all calls of this module take.
+
+    A worker whose process dies loses its task, which goes on from its last checkpoint on another
+    worker; where it is told to end (SIGTERM), its task's state is saved at once. All arguments are
+    checked before anything is connected.
+    """
+
+    scheduler: Any
+    """Dask's scheduler: an address, a scheduler's file, a Client or a Cluster whose workers are
+    processes. Default: a cluster on this machine, for this call alone."""
+    workers: int | None
+    """Number of workers. Default: all that the scheduler has; on this machine, one a processor."""
+    protection: str | Mapping[str, Any]
+    """Section `[protection]` as in a scenario, whose period is a number of steps, "young" or
+    "daly", or its `kind`: "images" (default) saves the state with this process, at Young's period;
+    "none" begins anew."""
+    mtbf: float
+    """Mean time between deaths of a worker that these periods count with, seconds; 3600."""
+    policy: str
+    """Policy of the queue in which tasks wait for workers. Default: "EASY"."""
+    log: str | Path | None
+    """File for the log of the run, which `holdfast audit` reads."""
+    patience: float | None
+    """Seconds that a step may last. Default: 600, or 100 times the longest so far if that is
+    more."""
+    checkpoints: str | Path | None
+    """Folder, or URL that fsspec knows (s3://...), for checkpoints. The same call goes on from
+    there, whatever has ended: workers, scheduler, this program, the machine. Pickles are read from
+    it: who can write to it can run code in your name."""
+    name: str | None
+    """Name of the call among those whose checkpoints are there. Default: the function's."""
+    fresh: bool
+    """Whether to begin anew, and remove the checkpoints of that name first. Default: False."""
+    progress: bool | None
+    """Whether to show a bar on stderr. Default: in a terminal and in a notebook."""
+    callback: Callable[[Progress], object] | None
+    """Function that is called, on some thread, when a task goes on: about every second, at a
+    checkpoint and at a loss. An error that it raises ends the call."""
+
+
+def run(function: Callable[[S, int], S], state: S, *, steps: int, **how: Unpack[How]) -> S:
     """Return the state after so many steps, `state = function(state, number)` with numbers from 0.
 
-    The arguments by name are those of `run_all`, which this calls with one state.
+    The arguments by name are those of `How`. What a step raises is raised here, with its traceback
+    in the worker's process and a note of the job, the step and the worker. Raises ClusterLost, with
+    the last state that has reached this program, where the scheduler is gone; InputError for an
+    argument that cannot be used, a step that does not end, a state that cannot be pickled, and
+    where a worker lacks something that it needs.
     """
-    return run_all(function, [state], steps=steps, **how)[0]
+    call = Call(function, [state], steps, **how)
+    ended: list[Finished[S]] = []
+    with bar(call) as tell:
+        carry_out(Tasks(call, ended.append, tell))
+    return ended[0].state
+
+
+def submit(function: Callable[[S, int], S], state: S, *, steps: int, **how: Unpack[How]) -> Task[S]:
+    """Begin to compute what `run` returns, and return a future of it at once.
+
+    The arguments are those of `run`; a bar is shown only if `progress` is true. Raises InputError
+    for an argument that cannot be used; the future has all other errors of `run`.
+    """
+    return Task(Call(function, [state], steps, **how))
 
 
 def run_all(
-    function: Callable[[S, int], S],
-    states: Sequence[S],
-    *,
-    steps: int,
-    scheduler: Any = None,
-    workers: int | None = None,
-    protection: str | Mapping[str, Any] = "images",
-    mtbf: float = 3600.0,
-    policy: str = "EASY",
-    log: str | Path | None = None,
-    patience: float | None = None,
-) -> list[S]:
-    """Return each state after so many steps of the function, `state = function(state, number)` with
-    numbers from 0; each is a job of its own, on one worker.
+    function: Callable[[S, int], S], states: Sequence[S], *, steps: int, **how: Unpack[How]
+) -> Iterator[Finished[S]]:
+    """Yield each state after so many steps of the function as soon as it is computed, with its
+    place among `states` and what it has cost.
 
-    A worker whose process dies loses its job, which goes on from its last checkpoint on another
-    worker; where it is told to end (SIGTERM), its job's state is saved at once. `scheduler`:
-    address or file of a Dask scheduler, or a cluster; default: a cluster on this machine, of
-    `workers` processes, for this call alone. `protection`: a section `[protection]` as in a
-    scenario, whose period is a number of steps, "young" or "daly", or its `kind`: "images" saves
-    the state with this process, at Young's period; "none" begins anew. `mtbf`: mean time between
-    deaths of a worker that these periods count with, seconds. `policy`: the queue's. `log`: file
-    for the log of the run, which `holdfast audit` reads. `patience`: seconds that a step may last;
-    default: 600, or 100 times the longest so far if that is more.
-
-    Raises InputError where the function raises an error, where a step does not end, where a worker
-    lacks something that it needs, and where the cluster is lost.
+    Each state is a job of its own, on one worker; what finds no free worker waits in the queue of
+    the `policy`. The arguments by name are those of `How`, and the errors those of `run`. Computing
+    begins with the first result that is asked for, and ends where no further one is.
     """
-    if steps < 1 or not states:
-        return list(states)
-    with opened(workers, function, scheduler, folder=Path.cwd()) as processes:
-        processes.patience = patience
-        first, step, cost = processes.post(trial(processes, dumps(states[0]), steps)).result()
-        begun = dict(enumerate([first, *((0, dumps(it)) for it in states[1:])]))
-        ends = {0: begun.pop(0)} if first[0] == steps else {}
-        jobs = [{"processors": 1, "time": steps - done} for done, _ in begun.values()]
-        about = {
-            "name": "tasks",
-            "platform": {"workers": len(processes.seats)},
-            "job": {"kind": "rigid", "jobs": jobs},
-            "policy": {"name": policy},
-            "protection": _protection(protection, step, cost, mtbf),
-            "live": {"scale": step, "pace": "free", "patience": patience},
-        }
-        if jobs:
-            scenario = playable(read(about, "call", Path.cwd()))
-            names = dict(zip(begun, (f"J{k}" for k in range(1, len(jobs) + 1)), strict=True))
-            given = {names[number]: state for number, state in begun.items()}
-            with ExitStack() as stack:
-                sinks = [stack.enter_context(LogWriter(Path(log)))] if log is not None else []
-                done = live(scenario, processes, Path.cwd(), sinks, given).states
-            ends |= {number: done[name][0] for number, name in names.items()}
-        return [pickle.loads(ends[number][1]) for number in range(len(states))]
-
-
-def _protection(
-    asked: str | Mapping[str, Any], step: float, cost: float, mtbf: float
-) -> dict[str, Any]:
-    """Return the section `[protection]` that `asked` states, with its period as a whole number of
-    steps, from 1. Without protection there is no period.
-
-    `step` is the length of a step and `cost` that of a checkpoint, both in seconds, as is `mtbf`.
-    Raises InputError for a period that is neither a number nor "young" nor "daly".
-    """
-    table = {"kind": asked} if isinstance(asked, str) else dict(asked)
-    if table.get("kind", "none") == "none":
-        return table
-    period = table.get("period", "young")
-    if isinstance(period, str):
-        if period not in RULES:
-            raise InputError("call", "protection.period", repr(period), "steps, young or daly")
-        period = RULES[period](mtbf, cost) / step
-    # A process that is told to end (SIGTERM) saves at once, and is killed some time later.
-    usual = {"cost": cost / step, "on_notice": "save"}
-    return {**usual, **table, "period": max(1, round(period))}
+    return as_completed(Call(function, list(states), steps, **how))

@@ -34,3 +34,9 @@ def heat(state: dict[str, Any], step: int) -> dict[str, Any]:
 def diffused(field: Field, step: int) -> Field:
     """One step of diffusion."""
     return (field + np.roll(field, 1, 0) + np.roll(field, 1, 1)) / 3 + step / 1e6
+
+
+def count(state: int, step: int) -> int:
+    """A step that adds one, after some milliseconds."""
+    time.sleep(0.004)
+    return state + 1

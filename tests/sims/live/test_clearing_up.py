@@ -131,7 +131,7 @@ def test_a_signal_while_a_cluster_starts_ends_it_once_it_has_started(
             self.stop = self.wait_for_workers = lambda *_, **__: None
 
     monkeypatch.setattr(distributed, "LocalCluster", Interrupted)
-    monkeypatch.setattr(live, "_serve_forks", lambda: None)
+    monkeypatch.setattr(live, "_serve_forks", lambda _: None)
     with pytest.raises(KeyboardInterrupt), live.opened(2, live.hashed, open_to_all=True):
         pytest.fail("it goes on")
     assert begun == ["started", "closed"]

@@ -208,5 +208,8 @@ def test_a_cluster_elsewhere_gets_the_function_and_all_that_it_imports(
         said = ended(spawn(*command))
         assert said.code == 2
         [line] = said.err.splitlines()
-        assert "live.function: it: ModuleNotFoundError: No module named 'lazily'" in line
+        assert (
+            "live.function: step 0 (mine.py, line 5): ModuleNotFoundError: No module named 'lazily'"
+            in line
+        )
         assert time.monotonic() - began < 30
