@@ -185,6 +185,9 @@ class CampaignFile(Section):
     axes: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
     """Keys of the scenario with their values, a list or a range each. All combinations are
     cells."""
+    follows: dict[str, str] = Field(default_factory=dict)
+    """Keys of the scenario that follow from others in each case, such as `platform.workers = "128 +
+    spares"`: sums and products of numbers, of keys, and of names that axes have."""
     variants: dict[str, dict[str, Any]] = Field(default={"as it is": {}})
     """Names of variants with their keys of the scenario. Every variant is run in every cell, on the
     same seeds."""
@@ -328,7 +331,7 @@ def load_campaign(
 
 def _flatten(table: dict[str, Any], source: str) -> None:
     """Replace nested tables of settings in a campaign file's table by dotted keys, in place: those
-    of `axes`, `set`, each variant and `tune.over`.
+    of `axes`, `set`, `follows`, each variant and `tune.over`.
 
     The values of each axis become a tuple. Other entries of a wrong type stay, to be refused later.
     Raises InputError, naming the file `source`, for an axis that is neither a list nor a range.
@@ -337,7 +340,8 @@ def _flatten(table: dict[str, Any], source: str) -> None:
         table["axes"] = dict(axes_of(table["axes"], source))
     variants = table.get("variants")
     named = variants if isinstance(variants, dict) else ()
-    places = (table, "set"), (table.get("tune"), "over"), *((variants, it) for it in named)
+    own = (table, "set"), (table, "follows"), (table.get("tune"), "over")
+    places = *own, *((variants, it) for it in named)
     for place, key in places:
         if isinstance(place, dict) and isinstance(place.get(key), dict):
             place[key] = dict(flat(place[key]))

@@ -204,6 +204,8 @@ def notes_on(results: Results, cells: Sequence[Comparison], many: int) -> Iterat
     pairs = {"block" if it.speaks else "seed" for it in cells if any(_.tested for _ in it.lines)}
     yield from _levels(results.campaign, many, " or ".join(sorted(pairs)))
     yield from _looks(results.campaign, cells)
+    if results.campaign.follows:
+        yield f"With {expressions(results.campaign)}."
     if wide := results.wide():
         most = counted(results.campaign.most, "run")
         where = f" in {counted(wide, 'cell')}" if results.plan.places > 1 else ""
@@ -213,6 +215,11 @@ def notes_on(results: Results, cells: Sequence[Comparison], many: int) -> Iterat
         yield f"Unfinished: {counted(missing, 'run')} of {results.asked():,} to go."
     if raised:
         yield f"{counted(raised, 'run')} raised an error, and are in no figure."
+
+
+def expressions(asked: Campaign) -> str:
+    """Return what follows from the varied keys in each case of a campaign, as text."""
+    return ", ".join(f"{key} = {text}" for key, text in asked.follows.items())
 
 
 def _of_blocks(cells: Sequence[Comparison], measure: str) -> Iterator[str]:

@@ -17,13 +17,17 @@ from actors.decisions import name_of
 from policies.maths.tolerance import SAME
 from sims.durations import SCALES, Seconds, seconds
 from sims.errors import COMMAND_LINE, InputError
+from sims.scenario import Scenario
+from sims.scenario.keys import tables
 from sims.scenario.loader import split_override, toml, value_of
 from sims.tables import Section
 from sims.tables.fields import Number, Unacceptable
 from sims.tables.refusals import section_of
 from sims.telling import amount_of
 
-ACCEPTED = "KEY=VALUE,VALUE..., or KEY=[VALUE, VALUE...] as in TOML"
+ACCEPTED = "KEY=VALUE,VALUE..., KEY=0..8, or KEY=[VALUE, VALUE...] as in TOML"
+WHOLES = re.compile(r"(-?\d+)\.\.(-?\d+)")
+"""Pattern of all whole numbers from one to another."""
 TABLES = """a table as in TOML, such as --vary 'faults=off,{kind="exponential",mtbf=1000}'"""
 SEPARATOR = re.compile(r""",(?![^{}]*\}|[^\[\]]*\])""")
 """Pattern of a comma between values, outside of tables and lists."""
@@ -143,13 +147,14 @@ def axes_of(table: Mapping[str, Any], source: str) -> Iterator[Axis]:
 
 
 def axis(word: str, option: str = "--vary") -> Axis:
-    """Return the axis that a word such as `KEY=V1,V2,...` asks for.
+    """Return the axis that a word such as `KEY=V1,V2,...` or `KEY=0..8` asks for.
 
     Raises InputError, naming `option`, for a word of another form, for an empty value, for a table
     or list that is no TOML, and for the key `seed`: all variants run on the same seeds.
     """
     key, text = split_override(word, option, ACCEPTED)
-    values = _values(text)
+    whole = WHOLES.fullmatch(text)
+    values = tuple(range(int(whole[1]), int(whole[2]) + 1)[:MOST]) if whole else _values(text)
     for value in values:
         if isinstance(value, str) and value.startswith(("{", "[")):
             raise InputError(COMMAND_LINE, option, f"{key}: {value} is no TOML", TABLES)
@@ -169,6 +174,26 @@ def _values(text: str) -> tuple[Any, ...]:
         if isinstance(values, list):
             return tuple(values)
     return tuple(value_of(word.strip()) for word in SEPARATOR.split(text))
+
+
+def within(key: str, place: str) -> bool:
+    """Return whether a dotted key is `place`, or lies within the table there."""
+    return f"{key}.".startswith(f"{place}.")
+
+
+def full_key(word: str, option: str) -> str:
+    """Return the dotted key that a word of the command line means: of a name that the keys of one
+    table of scenario files have, such as `spares`, that key; otherwise the word itself.
+
+    Raises InputError, naming `option`, for a name that several tables have.
+    """
+    if "." in word or word in Scenario.model_fields:
+        return word
+    found = {f"{it.place}.{word}" for it in tables() for key in it.keys if key.name == word}
+    if len(found) > 1:
+        problem = f"{word} may be several keys"
+        raise InputError(COMMAND_LINE, option, problem, f"one of {', '.join(sorted(found))}")
+    return next(iter(found), word)
 
 
 def each_once(keys: Iterable[str], option: str) -> None:
@@ -329,7 +354,8 @@ def dimension_of(word: str) -> Dimension:
     Raises InputError for any other word.
     """
     key, text = split_override(word, "--over", f"KEY=VALUES: {FORMS}")
-    return dimension(key, text if RANGE.fullmatch(text) else list(axis(word, "--over")[1]))
+    values = text if RANGE.fullmatch(text) else list(axis(word, "--over")[1])
+    return dimension(full_key(key, "--over"), values)
 
 
 def _range(key: str, *texts: str) -> Dimension:

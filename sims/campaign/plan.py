@@ -20,13 +20,14 @@ import numpy as np
 from attrs import define, field, frozen
 
 from sims.campaign import Campaign
-from sims.campaign.axes import Settings, as_toml, is_object, objects, settings_text
+from sims.campaign.axes import Settings, as_toml, is_object, objects, settings_text, within
 from sims.campaign.batches import OwnMeasure, seeded
+from sims.campaign.follows import FORM, followed, names_in
 from sims.errors import COMMAND_LINE, InputError
 from sims.own_modules import running
 from sims.packing import Dependencies, dependencies_of, digest
 from sims.scenario import Scenario
-from sims.scenario.loader import parse, put, read, words
+from sims.scenario.loader import leaves, parse, put, read, words
 from sims.scenario.own_code import imported
 from sims.world import checked_seed, with_given
 
@@ -92,9 +93,12 @@ class Case:
     def settings(self) -> Settings:
         """Return all settings by which the case changes the base scenario, as pairs (dotted key,
         value) in the order in which they are set: the campaign's `set`, the point on the axes, the
-        variant. If a key comes twice, its last value counts."""
+        variant, and what follows from these. If a key comes twice, its last value counts.
+
+        Raises InputError where nothing follows."""
         campaign = self.plan.campaign
-        return (*campaign.set.items(), *self.point, *campaign.variants[self.variant].items())
+        own = (*campaign.set.items(), *self.point, *campaign.variants[self.variant].items())
+        return self.plan.completed(own) if campaign.follows else own
 
     def reproducing(self, replication: int) -> str:
         """Return the command that runs one replication alone and logs it.
@@ -220,6 +224,27 @@ class Cases(Sequence[Case]):
         named = tuple(it.value for it in own if it.given is None)
         return dependencies_of(named, self.campaign.home)
 
+    def completed(self, own: Settings) -> Settings:
+        """Return the settings `own` of a case with those that follow from them, and without names
+        that only serve to say what follows.
+
+        Raises InputError for an expression that has no value.
+        """
+        campaign = self.campaign
+        file = {} if campaign.made else dict(leaves(self._base))
+        try:
+            found = tuple(followed(campaign.follows, own, file))
+        except ValueError as error:
+            raise InputError(campaign.source, self._option("follows"), str(error), FORM) from None
+        named, keys = names_in(campaign.follows), {*Scenario.model_fields, *self._arguments}
+        kept = (it for it in own if "." in it[0] or it[0] in keys or it[0] not in named)
+        return (*kept, *found)
+
+    def _option(self, key: str) -> str:
+        """Return the name of the option, or else the key of a campaign's file, that an error about
+        a setting names."""
+        return "--vary" if self.campaign.source == COMMAND_LINE else key
+
     def _make(self, number: int, index: int) -> Made:
         """Make the scenario of case `number`, for replication `index`, with its first seed, its
         digest, and the files and modules that it needs.
@@ -289,10 +314,17 @@ class Cases(Sequence[Case]):
         where the table is no scenario, naming `source`.
         """
         table_of_case, named = deepcopy(table), self.campaign.source
-        option = "--vary" if named == COMMAND_LINE else "set, axes or variants"
+        option = self._option("set, axes or variants")
         for key, value in given:
             try:
                 put(table_of_case, key, value, option)
             except InputError as error:
                 raise attrs.evolve(error, source=named) from None
-        return read(table_of_case, source, self.folder)
+        try:
+            return read(table_of_case, source, self.folder)
+        except InputError as error:
+            # The file is not to blame for what was put into it.
+            if error.source != source or not any(within(error.key, key) for key, _ in given):
+                raise
+            problem = f"{error.key}: {error.problem}"
+            raise attrs.evolve(error, source=named, key=option, problem=problem) from None

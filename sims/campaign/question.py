@@ -157,6 +157,7 @@ def compare(
     vary: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]],
     *,
     across: Mapping[str, Sequence[Any]] | None = None,
+    follows: Mapping[str, str] | None = None,
     changes: Mapping[str, Any] | None = None,
     policy: Any = None,
     hazard: FaultLaw | None = None,
@@ -179,7 +180,8 @@ def compare(
     `vary`: dotted keys with their values, all combinations of which are compared, or a list of
     variants, each a mapping from dotted keys to values. Values of `policy.name`, `policy.order`,
     `faults` and others may be objects, as `run` takes them. `across`: compare separately at each of
-    these; `changes`, `policy`, `hazard`: settings of all variants; `measure`: a name, or your
+    these; `follows`: keys that follow from those, such as `{"platform.workers": "128 + spares"}`;
+    `changes`, `policy`, `hazard`: settings of all variants; `measure`: a name, or your
     function of a run's `Report`, which returns a finite number or None; `higher_is_better`: whether
     more of your measure is better; `difference`: compare by the difference of means, not by their
     ratio; `precision`: half-width of the printed interval at which no more runs are added, such as
@@ -211,6 +213,7 @@ def compare(
         update={
             "precision": precision_of(precision, runs, most),
             "axes": dict(axes),
+            "follows": dict(follows or {}),
             "variants": by_name,
             "baseline": baseline and _baseline(baseline, by_name),
             "effect": "difference" if difference else "ratio",

@@ -17,7 +17,7 @@ from typing import Any
 from attrs import define, evolve, frozen
 
 from sims.campaign import Campaign, TuneSection
-from sims.campaign.answers import Answer, assumptions, ends
+from sims.campaign.answers import Answer, assumptions, ends, expressions
 from sims.campaign.axes import (
     FORMS,
     Dimension,
@@ -33,6 +33,7 @@ from sims.campaign.comparing import run_of
 from sims.campaign.engine import Watch, execute, unwatched
 from sims.campaign.executors import Workers, opened
 from sims.campaign.picture import draw_tuning
+from sims.campaign.plan import Case
 from sims.campaign.question import (
     MOST_RUNS,
     campaign_of,
@@ -92,14 +93,12 @@ class Tuned(Answer):
     """The answer to a search for the best settings: the best point, the points that are as good,
     and all that were tried. A notebook shows it, `print` prints it."""
 
-    file: str
-    changes: Mapping[str, Any]
+    case: Case
+    """The best point as a case, whose campaign has the file and what follows."""
     search: Search
     best: Trial
     measure: Measure
     bounds: tuple[Bound, ...]
-    scenario: Scenario
-    """Scenario at the best point."""
     fresh: Sequence[Value]
     """Results of the best point's runs on seeds that the search did not use."""
     level: float
@@ -109,6 +108,17 @@ class Tuned(Answer):
     def settings(self) -> Settings:
         """Settings of the best point."""
         return settings_at(self.search.dimensions, self.best.point)
+
+    @property
+    def follows(self) -> Settings:
+        """Settings that follow from those of the best point."""
+        names = self.case.plan.campaign.follows
+        return tuple(it for it in self.case.settings() if it[0] in names)
+
+    @property
+    def scenario(self) -> Scenario:
+        """Scenario at the best point."""
+        return self.case.scenario(0)
 
     @property
     def estimate(self) -> Estimate:
@@ -127,9 +137,10 @@ class Tuned(Answer):
     @property
     def command(self) -> str:
         """Command that runs the best point alone."""
-        settings = (*self.changes.items(), *self.settings)
+        settings, asked = self.case.settings(), self.case.plan.campaign
         words = (part for key, it in settings for part in ("--set", f"{key}={as_toml(it)}"))
-        return shlex.join(["holdfast", "run", self.file, *words])
+        file = str(Path(asked.folder, asked.scenario))
+        return shlex.join(["holdfast", "run", file, *words])
 
     @property
     def sentence(self) -> str:
@@ -146,6 +157,8 @@ class Tuned(Answer):
         runs = counted(len(self.fresh), "run")
         if len(self.fresh) > 1 and len({it[0] for it in self.fresh}) == 1:
             runs += f", all with the same {self.measure.value}"
+        if self.follows:
+            clauses.append(f"with {settings_text(self.follows)}")
         return "; ".join((", ".join(clauses), ", ".join(values), *self._doubted, f"{runs}."))
 
     @property
@@ -187,6 +200,8 @@ class Tuned(Answer):
         trials = self.search.trials.values()
         unknown = [len(it.values) for it in trials if it.state is State.OPEN]
         said = [self.sentence, f"Assumed: {assumptions(self.scenario)}."]
+        if self.follows:
+            said.append(f"With {expressions(self.case.plan.campaign)}.")
         if worse := list(filter(None, map(self._worse, trials))):
             level = f"{100 * SURE:g} %"
             how = f"the difference from the best on the same seeds, with its {level} interval"
@@ -244,7 +259,7 @@ class Tuned(Answer):
         """Return the table for people, which has the best SHOWN points of `rows`, with the units of
         the sentence."""
         dimensions = self.search.dimensions
-        title = f"{Path(self.file).stem}: {self._measured}"
+        title = f"{self.case.plan.campaign.name}: {self._measured}"
         rows = [
             (
                 *(one.text(value) for one, value in zip(dimensions, it.point, strict=True)),
@@ -265,7 +280,7 @@ class Tuned(Answer):
         that are or may be as good, and every point that was tried."""
         mean = self.estimate
         return {
-            "best": dict(self.settings),
+            "best": dict(self.settings) | dict(self.follows),
             "mean": ends(mean, "mean", "low", "high") | {"size": mean.size},
             "as_good": self.search.region(self.best),
             "may_be_as_good": self.search.region(self.best, State.OPEN),
@@ -292,6 +307,7 @@ def tune(
     minimise: str | Measure | None = None,
     maximise: str | Measure | None = None,
     subject_to: Sequence[str] = (),
+    follows: Mapping[str, str] | None = None,
     changes: Mapping[str, Any] | None = None,
     runs: int = 30,
     precision: float | str | None = None,
@@ -309,7 +325,8 @@ def tune(
 
     `over` maps keys to a pair (low, high) of numbers or of times as texts, to a text such as
     "5min..4h", or to a list of words; one of `minimise` and `maximise` names the measure;
-    `subject_to` has bounds of means such as "goodput>=0.95". `runs` are those of the answer, on
+    `subject_to` has bounds of means such as "goodput>=0.95"; `follows` maps keys that follow from
+    those to expressions such as "128 + spares". `runs` are those of the answer, on
     fresh seeds; with `precision`, such as "1%", more are added, up to `most`, until the interval's
     half-width is so small. `each` is the largest number of runs of a point of the search; points
     within `tolerance` of the best mean are as good. The rest is as for `compare`. Raises InputError
@@ -323,7 +340,8 @@ def tune(
     measure, bounds = direction(minimise, maximise), tuple(map(Bound.of, subject_to))
     measures = dict.fromkeys(it.value for it in (measure, *(bound.measure for bound in bounds)))
     asked = campaign_of(Path(file), changes or {}, measure, runs, seed, until)
-    asked, kept = asked.model_copy(update={"measures": tuple(measures)}), store_in(store)
+    also = {"measures": tuple(measures), "follows": dict(follows or {})}
+    asked, kept = asked.model_copy(update=also), store_in(store)
     with opened(workers) as ready:
 
         def run(points: Sequence[Point], asked: Campaign, others: int) -> Results:
@@ -363,9 +381,8 @@ def tune(
         anew = {"seed": (asked.seed or 0) + FRESH, "precision": wanted}
         answer = run([best.point], asked.model_copy(update=anew), search.runs)
     [fresh] = _values(answer, bounds)
-    scenario = answer.plan[0].scenario(0)
-    facts = measure, bounds, scenario, fresh, answer.campaign.level
-    return Tuned(str(file), dict(changes or {}), search, best, *facts)
+    facts = measure, bounds, fresh, answer.campaign.level
+    return Tuned(answer.plan[0], search, best, *facts)
 
 
 def _check(over: Sequence[Dimension], each: int) -> None:
@@ -445,6 +462,7 @@ def searched(asked: Campaign, workers: Workers, store: Path, watch: Watch) -> Tu
     try:
         return tune(
             Path(asked.folder) / asked.scenario,
+            follows=asked.follows,
             changes=asked.set,
             seed=asked.seed,
             until=asked.until,

@@ -12,8 +12,9 @@ import typer
 from sims.campaign import sensitivity as sensitivities
 from sims.campaign import tuning
 from sims.campaign.answers import Answer
-from sims.campaign.axes import axis, dimension_of
+from sims.campaign.axes import Axis, axis, dimension_of, full_key
 from sims.campaign.executors import PATIENCE
+from sims.campaign.follows import apart
 from sims.campaign.question import MOST_RUNS, combined
 from sims.campaign.question import compare as compared
 from sims.campaign.search import EACH
@@ -70,6 +71,12 @@ def _tell(answer: Answer, as_json: bool, output: Path | None) -> None:
         (note if as_json else show)(answer.saved(output))
 
 
+def _axis(word: str, option: str) -> Axis:
+    """Return the axis that a word asks for, under the dotted key that its key means."""
+    key, values = axis(word, option)
+    return full_key(key, option), values
+
+
 def compare(
     file: ScenarioFile,
     vary: Annotated[
@@ -77,7 +84,8 @@ def compare(
         option(
             str,
             VALUES,
-            "the variants, such as policy.name=IE,Y-IE; repeated: all combinations",
+            "the variants, such as policy.name=IE,Y-IE; repeated: all combinations; a key that "
+            "follows: 'platform.spares=0..8 with platform.workers = 128 + spares'",
         ),
     ] = None,
     across: Annotated[
@@ -137,13 +145,16 @@ def compare(
     With --precision, RUNS are those before the first look at the intervals. Each of k looks is at
     1 - 0.05/k, so that the intervals at the end hold at 95 % whenever runs ended.
     """
-    places = [axis(word, "--across") for word in across or ()]
-    variants = combined([axis(word) for word in vary or ()], places)
+    rows, follows = apart(vary or (), "--vary")
+    columns, more = apart(across or (), "--across")
+    places = [_axis(word, "--across") for word in columns]
+    variants = combined([_axis(word, "--vary") for word in rows], places)
     with working(file, "simulating", store) as (workers, watch):
         found = compared(
             file,
             list(map(dict, variants)),
             across=dict(places),
+            follows=follows | more,
             changes=overridden(changes),
             baseline=baseline,
             runs=runs,
@@ -169,7 +180,8 @@ def tune(
             str,
             "KEY=RANGE",
             "what may be chosen: protection.period=5min..4h, platform.spares=0..8, "
-            "protection.kind=images,buddies (repeatable)",
+            "protection.kind=images,buddies (repeatable); a key that follows: "
+            "'platform.spares=0..8 with platform.workers = 128 + spares'",
         ),
     ] = None,
     minimise: Annotated[Measure | None, typer.Option(help="measure to make small")] = None,
@@ -202,13 +214,15 @@ def tune(
 
     The answer also says which settings are as good within 1 %, as far as intervals show.
     """
+    ranges, follows = apart(over or (), "--over")
     with working(file, "searching", store, scheduler, patience, bound=True) as (workers, watch):
         found = tuning.tune(
             file,
-            list(map(dimension_of, over or ())),
+            list(map(dimension_of, ranges)),
             minimise=minimise,
             maximise=maximise,
             subject_to=subject_to or (),
+            follows=follows,
             changes=overridden(changes),
             runs=runs,
             precision=precision,

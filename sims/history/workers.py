@@ -135,6 +135,11 @@ class Workers:
         return self._index().free([*away, *self.spares])
 
     @property
+    def unheld(self) -> int:
+        """Number of workers that no run holds, in whatever state they are, spares included."""
+        return self._index().free(())
+
+    @property
     def free_workers(self) -> set[int]:
         """Numbers of the workers that `free` counts."""
         away = {it.number for it in self.workers.values() if it.state is not WorkerState.UP}

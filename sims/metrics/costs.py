@@ -1,4 +1,5 @@
-"""Compute the cost and the energy of a run's processors from what they do over time."""
+"""Compute the cost and the energy of a run's processors, and how long its spares wait, from what
+they do over time."""
 
 from __future__ import annotations
 
@@ -8,7 +9,13 @@ from itertools import accumulate, pairwise
 
 from attrs import define, field
 
-from actors.events import MeasuresDescribed, WorkerChanged, WorkerPriced, WorkerRented
+from actors.events import (
+    MeasuresDescribed,
+    PlatformDescribed,
+    WorkerChanged,
+    WorkerPriced,
+    WorkerRented,
+)
 from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.history import History, Listener
@@ -115,6 +122,40 @@ class Costs(Listener):
         if since is not None:
             paid = self._prices[worker]
             self._own += paid(now) - paid(since)
+
+
+class _Waiting(Listener):
+    """Listener that adds up the time for which spares wait."""
+
+    waited = 0.0
+
+    def time_passed(self, until: float) -> None:
+        history = self.history
+        self.waited += min(len(history.spares), history.unheld) * (until - history.now)
+
+
+@define(eq=False)
+class SpareTime:
+    """Follows for how long spares wait: workers that no job holds, as many as the platform has
+    spares.
+
+    Which workers these are changes: one that was replaced comes back and replaces others.
+    """
+
+    history: History
+    _listener: _Waiting = field(init=False, factory=_Waiting)
+
+    def __attrs_post_init__(self) -> None:
+        self.history.on(PlatformDescribed, self._equip)
+
+    @property
+    def waited(self) -> float:
+        """Processor-time for which spares have waited so far, time units."""
+        return self._listener.waited
+
+    def _equip(self, _: Record, event: PlatformDescribed) -> None:
+        if event.spares:  # others need not look at each instant
+            self.history.listen(self._listener)
 
 
 def _at(rates: Sequence[float], account: Account) -> float:

@@ -21,7 +21,7 @@ WORDS = {
     "fairness": "fairness, Jain's index of users' slowdowns",
     "goodput": "goodput, share of held processor-time",
     "ettr": "effective training time ratio",
-    "machine-hours": "processor-time held, h",
+    "machine-hours": "processor-time held, and of spares that wait, h",
     "cost": "cost, in the unit of the prices",
     "late": "jobs completed after their deadlines",
     "energy": "energy, kWh",
@@ -87,7 +87,8 @@ class Measure(enum.Enum):
     """Effective training time ratio: mean over the jobs of work over the time from the first start
     to completion."""
     MACHINE_HOURS = "machine-hours"
-    """Hours of workers that jobs held."""
+    """Hours of workers that jobs held, and of spares that waited: of workers that no job held, as
+    many as the platform has spares."""
     COST = "cost"
     """Cost of all processors, at `measures.prices`, at their traces' prices, or at their own."""
     LATE = "late"

@@ -16,7 +16,7 @@ from sims.errors import visible
 from sims.history import History
 from sims.ledger import UNHELD, Account, Ledger, Use
 from sims.ledger.accountant import Slices
-from sims.metrics.costs import Costs
+from sims.metrics.costs import Costs, SpareTime
 from sims.metrics.jobs import (
     BOUND,
     ChannelUse,
@@ -55,13 +55,14 @@ class Report:
     _stored: StorageUse = field(init=False)
     _sent: ChannelUse = field(init=False)
     costs: Costs = field(init=False)
+    _spares: SpareTime = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         history = self._history
         self.ledger = Ledger(0, workers=self.workers, jobs=self.jobs_apart)
         self.queue, self._completions = history.listen(Queue()), history.listen(Completions())
         self._stored, self._sent = history.listen(StorageUse()), history.listen(ChannelUse())
-        self.costs = Costs(history, self.ledger)
+        self.costs, self._spares = Costs(history, self.ledger), SpareTime(history)
         Slices(history, self.ledger.enter)
         for kind in self.summary.wants:
             history.on(kind, lambda record, _: self.summary(record))
@@ -150,11 +151,16 @@ class Report:
 
     @property
     def machine_hours(self) -> float | None:
-        """Processor-hours for which jobs held workers; None where an hour's length in the
-        scenario's unit is not known."""
+        """Processor-hours for which jobs held workers and spares waited; None where an hour's
+        length in the scenario's unit is not known."""
+        return self._hours(float(sum(self.ledger.held().values())) + self._spares.waited)
+
+    def _hours(self, time: float) -> float | None:
+        """Return a time as hours; None where an hour's length in the scenario's unit is not
+        known."""
         length = self.measures and self.measures.hour
         hour = length or (HOUR if self.summary.unit == SECOND else None)
-        return float(sum(self.ledger.held().values())) / hour if hour else None
+        return time / hour if hour else None
 
     @property
     def late(self) -> int | None:
@@ -232,9 +238,12 @@ class Report:
         if (index := self.jobs.fairness) is not None:
             yield "fairness", f"{index:.4f} (Jain's index of users' mean bounded slowdowns)"
         if self.goodput is not None:
-            held = f"{it:,.6g} machine-hours" if (it := self.machine_hours) else "what jobs held"
+            hours = self._hours(float(sum(self.ledger.held().values())))
+            held = f"{hours:,.6g} machine-hours" if hours else "what jobs held"
             uses = "".join(f", {part:.1%} {use}" for use, part in self.overheads.items())
             yield "goodput", f"{self.goodput:.1%} of {held}{uses}"
+        if waited := self._hours(self._spares.waited):
+            yield "spares", f"waited for {waited:,.6g} machine-hours"
         ended = len(self.summary.completed) + len(self.summary.killed)
         if (left := len(self.summary.submitted) - ended) and self.ledger.total[Use.LOST]:
             yield "  lost", f"with what {counted(left, 'unfinished job')} had computed at the end"

@@ -144,3 +144,38 @@ def test_prices_are_summed_over_every_unit_of_time(
     last = len(prices) - 1
     each = [prices[t // 2 % len(prices) if repeats else min(t // 2, last)] for t in range(time)]
     assert until(time) == pytest.approx(sum(each))
+
+
+SPARED = tomllib.loads("""
+name = "spared"
+unit = "s"
+platform = { workers = 4, spares = 2 }
+faults = { kind = "list", strikes = [[900, 0]], downtime = 900 }
+job = { kind = "rigid", jobs = [{ processors = 2, time = 3600 }] }
+protection = { kind = "buddies", period = 300, cost = 0, recovery = 0, replace_after = 0 }
+measures = { prices = { busy = 3, idle = 2, down = 1 } }
+""")
+"""Worker 2 takes the place of worker 0 at 900 and nothing is lost: the job ends at 3,600."""
+
+
+def test_machine_hours_and_cost_count_spares_that_wait(tmp_path: Path) -> None:
+    """Two workers are held for an hour and two are not, which are worker 2 and 3 and then 0 and 3:
+    four machine-hours. The cost is that of 2 h held, 1/4 h DOWN and 7/4 h idle."""
+    found = measured(SPARED, tmp_path)
+    assert found[Measure.MAKESPAN] == 3600
+    assert found[Measure.MACHINE_HOURS] == pytest.approx(4)
+    assert found[Measure.COST] == pytest.approx(2 * 3 + 1 / 4 * 1 + 7 / 4 * 2)
+
+
+def test_workers_that_are_free_beside_the_spares_are_in_no_machine_hours(tmp_path: Path) -> None:
+    free = measured(SPARED | {"platform": {"workers": 9, "spares": 2}}, tmp_path)
+    assert free[Measure.MACHINE_HOURS] == pytest.approx(4)
+    none = measured(SPARED | {"platform": {"workers": 9}}, tmp_path)
+    assert none[Measure.MACHINE_HOURS] == pytest.approx(2)
+
+
+def test_the_summary_tells_how_long_spares_waited(tmp_path: Path) -> None:
+    measured(SPARED, tmp_path)
+    lines = Report.of(LogFile(tmp_path / "log.jsonl")).lines()
+    assert any("goodput" in it and "of 2 machine-hours" in it for it in lines)
+    assert any("spares" in it and "waited for 2 machine-hours" in it for it in lines)
