@@ -20,6 +20,8 @@ from sims.campaign.axes import Axis, Settings, as_toml, each_once, is_object, se
 from sims.campaign.batches import AnyMeasure, OwnMeasure
 from sims.campaign.engine import Watch, execute, unwatched
 from sims.campaign.executors import Workers, given
+from sims.campaign.indifferent import warn_of_indifference
+from sims.campaign.plan import Cases
 from sims.campaign.results import Results, store_in
 from sims.campaign.tables import Table
 from sims.durations import in_unit
@@ -226,7 +228,9 @@ def compare(
     if mine and store:
         problem = "results of objects are not known again"
         raise InputError("call", "store", problem, "policies and measures as package.module:Name")
+    varied = dict.fromkeys(key for it in (*variants, axes) for key, _ in it)
     with naming(Path(file)):
+        warn_of_indifference(Cases(asked), varied)
         ready = workers or _workers_for(mine)
         results = execute(asked, ready, store_in(store), watch=watch)
     refuse_raised(results)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from math import isinf, isnan
 from pathlib import Path
 from typing import Any
@@ -32,8 +33,9 @@ from sims.campaign.axes import (
 from sims.campaign.comparing import run_of
 from sims.campaign.engine import Watch, execute, unwatched
 from sims.campaign.executors import Workers, opened
+from sims.campaign.indifferent import warn_of_indifference
 from sims.campaign.picture import draw_tuning
-from sims.campaign.plan import Case
+from sims.campaign.plan import Case, Cases
 from sims.campaign.question import (
     MOST_RUNS,
     campaign_of,
@@ -50,6 +52,8 @@ from sims.metrics.measures import Measure
 from sims.scenario import Scenario
 from sims.telling import amount_of, counted, grid
 
+FEW = 7
+"""Numbers of a range at which it is looked whether it can matter."""
 FRESH = 2**20
 """Distance between the seeds of the search and those of the answer."""
 RELATION = re.compile(r"\s*(>=|<=)\s*")
@@ -342,6 +346,8 @@ def tune(
     asked = campaign_of(Path(file), changes or {}, measure, runs, seed, until)
     also = {"measures": tuple(measures), "follows": dict(follows or {})}
     asked, kept = asked.model_copy(update=also), store_in(store)
+    with _naming_over():
+        warn_of_indifference(Cases(_at_ends(asked, over)), (it.key for it in over))
     with opened(workers) as ready:
 
         def run(points: Sequence[Point], asked: Campaign, others: int) -> Results:
@@ -353,15 +359,13 @@ def tune(
             """
             variants = named([settings_at(over, it) for it in points])
             asked = asked.model_copy(update={"variants": variants})
-            try:
+            with _naming_over():
                 found = execute(
                     asked,
                     ready,
                     kept,
                     watch=lambda now, _: watch(others + now, search.at_most + answer_runs),
                 )
-            except InputError as error:
-                raise evolve(error, key=error.key.replace("--vary", "--over")) from None
             refuse_raised(found)
             return found
 
@@ -383,6 +387,28 @@ def tune(
     [fresh] = _values(answer, bounds)
     facts = measure, bounds, fresh, answer.campaign.level
     return Tuned(answer.plan[0], search, best, *facts)
+
+
+@contextmanager
+def _naming_over() -> Iterator[None]:
+    """Return a context in which errors about variants name the option of a search."""
+    try:
+        yield
+    except InputError as error:
+        raise evolve(error, key=error.key.replace("--vary", "--over")) from None
+
+
+def _at_ends(asked: Campaign, over: Sequence[Dimension]) -> Campaign:
+    """Return the campaign `asked` with a variant for each word and some numbers of each dimension,
+    while the others are at their first value."""
+    values = [it.coarse(FEW) for it in over]
+    first = tuple(it[0] for it in values)
+    points = dict.fromkeys(
+        (*first[:place], value, *first[place + 1 :])
+        for place, own in enumerate(values)
+        for value in own
+    )
+    return asked.model_copy(update={"variants": named([settings_at(over, it) for it in points])})
 
 
 def _check(over: Sequence[Dimension], each: int) -> None:

@@ -237,13 +237,7 @@ class Report:
         yield from self._spread_rows()
         if (index := self.jobs.fairness) is not None:
             yield "fairness", f"{index:.4f} (Jain's index of users' mean bounded slowdowns)"
-        if self.goodput is not None:
-            hours = self._hours(float(sum(self.ledger.held().values())))
-            held = f"{hours:,.6g} machine-hours" if hours else "what jobs held"
-            uses = "".join(f", {part:.1%} {use}" for use, part in self.overheads.items())
-            yield "goodput", f"{self.goodput:.1%} of {held}{uses}"
-        if waited := self._hours(self._spares.waited):
-            yield "spares", f"waited for {waited:,.6g} machine-hours"
+        yield from self._goodput_rows()
         ended = len(self.summary.completed) + len(self.summary.killed)
         if (left := len(self.summary.submitted) - ended) and self.ledger.total[Use.LOST]:
             yield "  lost", f"with what {counted(left, 'unfinished job')} had computed at the end"
@@ -261,6 +255,15 @@ class Report:
         yield "queue", f"mean {mean}, at most {self.queue.longest:,}"
         yield from self._bandwidth_rows()
         yield from self._ledger_rows()
+
+    def _goodput_rows(self) -> Iterator[tuple[str, str]]:
+        if self.goodput is not None:
+            hours = self._hours(float(sum(self.ledger.held().values())))
+            held = f"{hours:,.6g} machine-hours" if hours else "what jobs held"
+            uses = "".join(f", {part:.1%} {use}" for use, part in self.overheads.items())
+            yield "goodput", f"{self.goodput:.1%} of {held}{uses}"
+        if waited := self._hours(self._spares.waited):
+            yield "spares", f"waited for {waited:,.6g} machine-hours"
 
     def _bandwidth_rows(self) -> Iterator[tuple[str, str]]:
         if (busy := self.bandwidth) is not None and (link := self._history.link):

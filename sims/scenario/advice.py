@@ -79,7 +79,25 @@ def warnings_of(scenario: Scenario) -> Advice:
     if pool and pool.spares and all(after is None for after in replaced):
         text = "no job runs on them: they replace members only under protection.replace_after"
         yield "platform.spares", text
+    yield from _beyond(scenario)
     yield from _unseen(scenario)
+
+
+def _beyond(scenario: Scenario) -> Advice:
+    """Yield an explanation of spares and channels beyond what the jobs can use, and of spares that
+    cost nothing while they wait."""
+    from sims.scenario.saturation import saturation  # a run has no use for it
+
+    spares = scenario.full_platform.pool.spares
+    channels = scenario.master.channels if scenario.master else 0
+    limits = ("platform.spares", spares), ("master.channels", channels)
+    for key, value in limits:
+        limit = saturation(scenario, key) if value else None
+        if limit and value > limit[0]:
+            yield key, limit[1]
+    prices = scenario.measures and scenario.measures.prices
+    if spares and prices and not prices.idle:
+        yield "measures.prices.idle", "spares that wait cost nothing"
 
 
 def _unseen(scenario: Scenario) -> Advice:
