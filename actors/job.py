@@ -7,8 +7,9 @@ import enum
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
-from attrs import define, field
+from attrs import define, evolve, field
 
+from actors.dependencies import JobEnded, SubmissionHeld
 from actors.events import (
     JobCompleted,
     JobDescribed,
@@ -74,12 +75,18 @@ class Job(Actor):
     killed_at: float | None = None
     """Longest time that a run may take, verification and start-up included, before its job is
     killed; None: no limit."""
+    submitter: Actor | None = field(default=None, kw_only=True)
+    """Actor that submits the job once those that it follows have ended; None: it follows none."""
+    awaited_by: Actor | None = field(default=None, kw_only=True)
+    """Actor that waits for the job's end; None: no job follows it."""
     index: int = field(init=False, default=0)
 
     def started(self) -> None:
         self.index = self.described.index
         origin = self.system.origin
-        if self.described.submitted > self.now:
+        if self.submitter is not None:
+            self.send(self.submitter, SubmissionHeld(self.index, self), origin)
+        elif self.described.submitted > self.now:
             self.at(self.described.submitted, ARRIVE, origin)
         else:
             self.arrive(ARRIVE, origin)
@@ -87,6 +94,8 @@ class Job(Actor):
     @handles(Arrive, during=(Life.PLANNED,))
     def arrive(self, message: Arrive, cause: int) -> None:
         self.become(WAITING)
+        if self.submitter is not None:
+            self.described = evolve(self.described, submitted=self.now)
         job = self.described
         whose = job.user, job.group, job.queue, job.priority
         submitted = self.record(cause, JobSubmitted, self.name, *whose, job.recorded_wait)
@@ -130,13 +139,18 @@ class Job(Actor):
         """Log that the job is completed, as all its work is done. `cause` is the number of the
         event that completes it; return that of the new event."""
         self.become(DONE)
-        return self.record(cause, JobCompleted, self.name)
+        end = self.record(cause, JobCompleted, self.name)
+        if self.awaited_by is not None:
+            self.send(self.awaited_by, JobEnded(self.index), end)
+        return end
 
     def die(self, cause: int) -> None:
         """Log that the job is killed, because a run of it has taken longer than the job's limit.
         `cause` is the number of the event that ended that run."""
         self.become(KILLED)
-        self.record(cause, JobKilled, self.name)
+        end = self.record(cause, JobKilled, self.name)
+        if self.awaited_by is not None:
+            self.send(self.awaited_by, JobEnded(self.index), end)
 
     def release_copy(
         self,
@@ -155,7 +169,8 @@ class Job(Actor):
         self.send(self.scheduler, over, cause)
 
     def waits_for(self) -> str | None:
-        return "its release" if self.state is Life.PLANNED else None
+        planned = self.submitter is None and self.state is Life.PLANNED
+        return "its release" if planned else None
 
 
 @message

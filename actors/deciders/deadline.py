@@ -68,7 +68,9 @@ class DeadlineDecider(Decider):
     # --- messages from the scheduler ----------------------------------------------------------
 
     def submitted(self, job: BatchJob, cause: int) -> None:
-        self.jobs[job.index].waits = True
+        moved = self.jobs[job.index]
+        moved.waits, moved.submitted = True, job.submitted
+        self.until = max(self.until, job.submitted + moved.due.deadline)
 
     def over(self, message: CopyOver, cause: int) -> None:
         job = self.jobs[message.index]

@@ -6,6 +6,7 @@ Each mechanism has a module of its own; together they are the closed vocabulary 
 from __future__ import annotations
 
 from actors.events.copies import CopiesPlaced, CopiesSettled, GainDescribed
+from actors.events.dependencies import DependenciesDescribed
 from actors.events.jobs import (
     BoundsDescribed,
     ChainsBelieved,
@@ -143,6 +144,7 @@ __all__ = [
     "CopiesSettled",
     "DeadlineDescribed",
     "DeciderKind",
+    "DependenciesDescribed",
     "End",
     "EndExpected",
     "FaultBlamed",
@@ -246,6 +248,7 @@ VOCABULARY: tuple[type[Event], ...] = (
     JobSubmitted,
     JobDescribed,
     DeadlineDescribed,
+    DependenciesDescribed,
     StartupDescribed,
     StandbysDescribed,
     ReplicasDescribed,

@@ -20,6 +20,7 @@ from policies.interface.kinds import JobKind
 from policies.queue.names import is_strategy
 from sims.audit import (
     copies,
+    dependencies,
     link,
     machine,
     parts,
@@ -221,7 +222,7 @@ def submit(w: World, event: e.JobSubmitted) -> Script:
     possible((event.recorded_wait or 0) >= 0)
     due = w.head.decider is not DeciderKind.DEADLINE or name in w.deadlines
     possible(due, "{} has no deadline, by which it is decided", name)
-    seq = yield event, 0
+    seq = yield event, 0 if w.dependencies is None else w.dependencies.submitted(name)
     event = yield None
     startup: float = 0
     select: float = 0
@@ -331,6 +332,8 @@ def end(w: World, event: e.ScenarioEnded) -> Script:
         whole = enrols and not pack and w.kinds == set(w.head.kinds)
         framed(whole, "not all that the head names has been logged")
         framed(w.deadlines <= w.gone, "jobs with a deadline were not submitted")
+        all_came = w.dependencies is None or not w.dependencies.followers
+        framed(all_came, "jobs that follow others were not submitted")
         yield event, w.closed
     else:
         yield event, 0 if capped else range(w.seq)
@@ -351,8 +354,10 @@ PLATFORM: dict[type[Event], Callable[[World, Any], None]] = {
     e.OwnersDescribed: machine.describe_owners,
     e.ReserveDescribed: reserve.describe,
     e.RepairDescribed: repair.describe,
+    e.DependenciesDescribed: dependencies.describe,
 }
-"""Functions that store the facts of the head's lines about the platform."""
+"""Functions that store the facts of the head's lines about the platform, and about what jobs
+follow."""
 ONCE = (
     *(e.ChainsBelieved, e.LinkDescribed, e.PlatformDescribed, e.PackDescribed),
     *(e.StorageDescribed, e.RepairDescribed, e.ReserveDescribed, e.ProcessesDescribed),
@@ -366,6 +371,7 @@ DESCRIBED = (
         e.JobsChanged,
         e.LogReplayed,
         e.DeadlineDescribed,
+        e.DependenciesDescribed,
     ),
     *(
         e.PlatformDescribed,

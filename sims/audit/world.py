@@ -77,6 +77,8 @@ class World(Turns):
     """Position of the last line of the head in the order in which such lines have to come."""
     deadlines: set[str] = Factory(set)
     """Names of jobs that have a deadline."""
+    dependencies: Any = None
+    """Jobs that follow others and have not been submitted; None where the log describes none."""
     priced: dict[type[Event], int] = Factory(dict)
     """Maps each class of prices to the worker of its last line."""
     service: Any = None
@@ -145,6 +147,8 @@ class World(Turns):
             framed(self.closed is None, "something happens after the workload's end")
         self.seq = seq
         self.meet(event, cause, seq)
+        if self.dependencies is not None:
+            self.dependencies.hear(event, seq)
 
     def emitter_of(self, event: Any) -> Emitter | None:
         """Return the emitter (an object with the lines that it has to log) of this event: the job

@@ -33,6 +33,14 @@ class LoggedJob(NamedTuple):
     """Seconds from submission to start."""
 
 
+class Preceding(NamedTuple):
+    """The job that a job of a log follows, and how long after that job's end it is submitted."""
+
+    name: str
+    think: float = 0.0
+    """Seconds from the end of the preceding job to the submission."""
+
+
 @frozen
 class JobLog:
     """The jobs of a log that can be replayed, and counts of those that cannot and of those
@@ -48,3 +56,5 @@ class JobLog:
     """Maps each reason for leaving a line out to the number of lines left out for it."""
     changed: Mapping[str, int] = field(factory=dict)
     """Maps each assumption that the reader makes to the number of jobs that it affects."""
+    preceding: Mapping[str, Preceding] = field(factory=dict)
+    """Maps the name of each job that follows another to that one, which the log need not have."""

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pydantic import BeforeValidator
 
 from sims.errors import InputError
-from sims.readers import JobLog, LoggedJob
+from sims.readers import JobLog, LoggedJob, Preceding
 from sims.readers.documents import Document, Word, document
 from sims.readers.files import finite, taken, whole
 from sims.tables.fields import NOT_EMPTY, Count, NotNegative, Number, Positive
@@ -82,6 +82,7 @@ def read_swf(path: Path) -> JobLog:
     two jobs that are read have one number, or the file holds no job line at all.
     """
     jobs, places, header = list[LoggedJob](), list[int](), dict[str, int]()
+    preceding = dict[str, Preceding]()
     skipped = dict.fromkeys(SkipReason, 0)
     records = _records(path, header)
     while lines := list(islice(records, BLOCK)):
@@ -91,6 +92,7 @@ def read_swf(path: Path) -> JobLog:
         for k, reason in enumerate(SkipReason, 1):
             skipped[reason] += int(np.count_nonzero(reasons == k))
         jobs += _jobs(rows[taking])
+        preceding.update(_preceding(rows[taking]))
         places += [lines[k][0] for k in np.flatnonzero(taking)]
     _refuse_twins(path, [job.name for job in jobs], places)
     left_out = {reason.value: count for reason, count in skipped.items() if count}
@@ -98,7 +100,8 @@ def read_swf(path: Path) -> JobLog:
         raise InputError(str(path), "", "no job", f"lines of {FIELDS}")
     # The format asks for lines in order of submission, but real logs break it; the sort is stable.
     ordered = tuple(sorted(jobs, key=attrgetter("submitted")))
-    return JobLog(ordered, header.get(MACHINE), header.get(BEGINS), left_out)
+    about = header.get(MACHINE), header.get(BEGINS)
+    return JobLog(ordered, *about, left_out, preceding=preceding)
 
 
 def machine_of(path: Path) -> int | None:
@@ -241,6 +244,15 @@ def _jobs(rows: Rows) -> Iterator[LoggedJob]:
         [None if wait == UNKNOWN else wait for wait in rows["wait"].tolist()],
     )
     return map(LoggedJob._make, zip(*columns, strict=False))
+
+
+def _preceding(rows: Rows) -> Iterator[tuple[str, Preceding]]:
+    """Yield the name of each row's job that follows another, and that other one; an unknown time to
+    think is 0."""
+    following = rows[rows["preceding"] != UNKNOWN]
+    columns = (following[name].tolist() for name in ("number", "preceding", "think"))
+    for number, before, think in zip(*columns, strict=True):
+        yield f"J{number}", Preceding(f"J{before}", max(think, 0.0))
 
 
 def _words(numbers: NDArray[np.int64]) -> list[str]:

@@ -7,12 +7,20 @@ more workers than the platform has are then left out.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Self, cast
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
-from actors.events import DeadlineDescribed, DeciderKind, JobsChanged, JobsLeftOut, LogReplayed
+from actors.dependencies import Dependence
+from actors.events import (
+    DeadlineDescribed,
+    DeciderKind,
+    DependenciesDescribed,
+    JobsChanged,
+    JobsLeftOut,
+    LogReplayed,
+)
 from actors.protection import Rules
 from actors.runtime import System
 from actors.worker_messages import Needs
@@ -22,6 +30,7 @@ from policies.maths.speedup import Asking, Rigid, Table, usable
 from sims.errors import InputError, unfit
 from sims.readers import JobLog
 from sims.scenario import Scenario
+from sims.scenario.dependencies import Chained, Following, chained
 from sims.scenario.faults import together
 from sims.scenario.jobs import (
     RESERVED,
@@ -119,6 +128,8 @@ class Workload:
     """Pairs of a kind of change and the number of jobs changed."""
     begins: float | None = None
     """Seconds from 1970 to time 0, of a log; None: not known."""
+    waits: Mapping[int, Dependence] = field(factory=dict)
+    """Maps the index of each job that follows others to the conditions of its submission."""
 
     @property
     def copies(self) -> dict[int, int]:
@@ -145,6 +156,12 @@ class Workload:
         for it in self.submissions:
             if it.own and it.own.deadline is not None:
                 system.describe(DeadlineDescribed, it.job.name, it.own.deadline)
+        if self.waits:
+            names = {it.job.index: it.job.name for it in self.submissions}
+            for index, wait in self.waits.items():
+                after = tuple(names[before] for before in wait.after)
+                about = names[index], wait.release, after, wait.think
+                system.describe(DependenciesDescribed, *about)
 
 
 def workload(scenario: Scenario, system: System) -> Workload:
@@ -176,7 +193,22 @@ def workload(scenario: Scenario, system: System) -> Workload:
         left_out = (*left_out, (f"needs more than the platform's {able} workers", wide))
     if scenario.decider is not DeciderKind.PACK:
         fitting = [_as_moldable(it) for it in fitting]
-    return Workload(tuple(fitting), left_out, log.changed, log.begins)
+    chains = _chains(fitting, found, log)
+    changed = *log.changed, *chains.changed
+    return Workload(tuple(fitting), left_out, changed, log.begins, chains.waits)
+
+
+def _chains(fitting: Sequence[Submission], found: Sequence[Submission], log: Replay) -> Chained:
+    """Return which of the jobs that fit wait for others of them to end; `found` are all jobs."""
+    listed = [
+        Following(it.job, tuple(dict.fromkeys(it.own.after)), it.own.think)
+        for it in fitting
+        if it.own is not None and it.own.after
+    ]
+    if not listed and not log.preceding:
+        return Chained({})
+    jobs = {it.job.name: it.job for it in fitting}
+    return chained(listed, log.preceding, jobs, {it.job.name for it in found})
 
 
 def _as_moldable(submission: Submission) -> Submission:

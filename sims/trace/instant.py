@@ -23,6 +23,7 @@ from sims.history import History, Job, Key, Listener, Run
 from sims.history.lines import Lines, skim
 from sims.log import LogFile
 from sims.telling import Clock, counted, in_units, title_of
+from sims.trace.dependencies import HeldBack
 from sims.trace.ranking import Ranking, wanted
 
 AWAY = (WorkerState.RECLAIMED, WorkerState.DOWN)
@@ -172,6 +173,7 @@ TIME = re.compile(rb'"t": ?(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)')
 UNKNOWN = "?"
 """Shown for a time or a number that the log ends too early to know."""
 WAITING = ("job", "processors", "estimate", "waited", "promised", "starts")
+HELD_BACK = ("job", "until the ends of", "and then", "not before")
 RUNNING = ("job", "run", "processors", "since", "believed until", "until")
 
 
@@ -183,6 +185,9 @@ class Instant:
     started: ScenarioStarted
     look: Look
     clock: Clock
+    held_back: list[dict[str, Any]]
+    """Jobs that follow others and are not submitted, each as a row with the keys job, think,
+    release and after (the jobs that are not over)."""
 
     @property
     def order(self) -> str | None:
@@ -229,6 +234,7 @@ class Instant:
             "away": {state.name: numbers for state, numbers in self.look.away.items()},
             "order": self.order,
             "waiting": self.waiting,
+            **({"held_back": self.held_back} if self.held_back else {}),
             "running": [_row(it) | {"until": self.look.ends.get(it.key)} for it in self.running],
         }
 
@@ -251,6 +257,9 @@ class Instant:
         if look.waiting:
             yield from ("", f"waiting, in the order {self.order or 'of arrival'}")
             yield from _table(WAITING, map(self._row_waiting, self.waiting))
+        if self.held_back:
+            yield from ("", "held back, not submitted yet")
+            yield from _table(HELD_BACK, map(self._row_held_back, self.held_back))
         if look.held:
             yield from ("", "running", *_table(RUNNING, map(self._row_running, self.running)))
 
@@ -262,6 +271,12 @@ class Instant:
         waited = in_units(self.at - since, self.started.unit)
         reserved = "" if promised is None else self._moment(promised)
         return job, asked, known, waited, reserved, self._moment(starts)
+
+    def _row_held_back(self, it: dict[str, Any]) -> tuple[str, ...]:
+        """Return the cells of one job that follows others, in the order of `HELD_BACK`."""
+        think = in_units(it["think"], self.started.unit) if it["think"] else ""
+        late = it["release"] > self.at
+        return it["job"], ", ".join(it["after"]), think, self._moment(it["release"]) if late else ""
 
     def _row_running(self, held: Held) -> tuple[str, ...]:
         """Return the cells of one holder, in the order of `RUNNING`."""
@@ -293,7 +308,7 @@ def read_instant(log: LogFile, at: float) -> Instant:
     processors. Raises InputError as LogFile does and for a time after the log's end, and ValueError
     or LookupError where a line contradicts earlier ones.
     """
-    history, look = History(), None
+    history, look, held_back = History(), None, HeldBack()
     lines = Lines(log, history, history.apply)
     with log.skimmed():
         for number, line in skim(log, lines.catch_up):
@@ -301,6 +316,7 @@ def read_instant(log: LogFile, at: float) -> Instant:
                 time = TIME.search(line)
                 if time is None or float(time[1]) <= at:
                     lines.put(number, line)
+                    held_back.hear(line)
                     continue
                 lines.catch_up()
                 look = history.listen(Look.at(history))
@@ -313,4 +329,4 @@ def read_instant(log: LogFile, at: float) -> Instant:
         problem = f"{clock(at)} is after the log's end"
         end = f"0 to {last.t:.17g} ({clock(last.t)})"
         raise InputError(str(log.path), "--at", problem, end)
-    return Instant(at, started, look or Look.at(history), clock)
+    return Instant(at, started, look or Look.at(history), clock, held_back.rows())

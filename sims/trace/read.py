@@ -28,6 +28,7 @@ from sims.log import LogFile
 from sims.telling import Clock, counted
 from sims.trace import Span
 from sims.trace.account import FlowAccount
+from sims.trace.dependencies import unending
 from sims.trace.ranking import Ranking, wanted
 from sims.trace.story import JobStory
 from sims.trace.wait import Wait
@@ -105,8 +106,9 @@ def read_trace(log: LogFile, job: str) -> Trace | None:
     """Return the life of `job`, or None where the log does not mention the job.
 
     Decodes only lines that can concern the job and, while it waits, lines that say which runs hold
-    which workers: a million events take a few seconds. Raises InputError as LogFile does, and
-    ValueError or LookupError where an event contradicts earlier ones.
+    which workers: a million events take a few seconds. Raises InputError as LogFile does and for a
+    job that follows others whose ends do not come, and ValueError or LookupError where an event
+    contradicts earlier ones.
     """
     story, waits = JobStory(job), Waits(job)
     lines, after = Lines(log, waits.history, waits), 0.0
@@ -128,6 +130,8 @@ def read_trace(log: LogFile, job: str) -> Trace | None:
     waits.close()
     explain(story, waits)
     if story.root is None:
+        if story.follows is not None:
+            raise InputError(str(log.path), "JOB", unending(story.follows), "a job that is")
         return None
     return Trace(job, story.clock, story.root, story.account, waits.done)
 

@@ -12,6 +12,7 @@ from attrs import define, field
 from actors.events import (
     BandwidthShared,
     Compound,
+    DependenciesDescribed,
     FaultBlamed,
     IterationStarted,
     MessagesDescribed,
@@ -33,6 +34,7 @@ from sims.history import History, Job, Listener, Run
 from sims.telling import Clock, amount_of, counted, in_units, worker_of
 from sims.trace import Span
 from sims.trace.account import FlowAccount, Head, Part
+from sims.trace.dependencies import submission
 from sims.trace.run import Messages, RunStory
 from sims.trace.words import TITLES, About, Described, described, shared
 
@@ -57,6 +59,8 @@ class JobStory(Listener):
     """Maps times to the number of the run that completed then."""
     history: History = field(factory=History)
     """History of this job alone."""
+    follows: DependenciesDescribed | None = None
+    """Description of the jobs that this one follows; None if it follows none."""
     _messages: Messages = field(factory=Messages)
     _runs: dict[int, RunStory] = field(factory=dict)
     _top: Span = field(init=False)
@@ -136,9 +140,16 @@ class JobStory(Listener):
 
     def job_submitted(self, job: Job, record: Record) -> None:
         dated = "" if self.history.begins is None else " (dates are UTC)"
-        self.root = self._top = Span.of(f"{self.job} submitted{dated}", record)
+        came = "submitted"
+        if self.follows is not None:
+            came = submission(self.follows, record.cause != 0, self.started.unit)
+        self.root = self._top = Span.of(f"{self.job} {came}{dated}", record)
         self.account.since = record.t
         self._wait(record)
+
+    @hear.register
+    def _follow(self, event: DependenciesDescribed, record: Record) -> None:
+        self.follows = event
 
     @hear.register
     def _describe(self, event: Described, record: Record) -> None:

@@ -5,6 +5,7 @@ python -m tests.oracle 0 1000 --wild  # with numbers of which floats may round s
 python -m tests.oracle 0 1000 --tenths  # with tenths, which they all round
 python -m tests.oracle 0 1000 --practice  # with practitioners' mechanisms, also beside the others
 python -m tests.oracle 0 1000 --fleet  # with what fleets have (fleets.py), some of it drawn
+python -m tests.oracle 0 1000 --groups  # with jobs that follow others
 python -m tests.oracle 0 1000 --audit  # derives each log, too: what breaks a law differs
 """
 
@@ -37,10 +38,11 @@ def differences(
     practised: bool = False,
     fleet: bool = False,
     drawn: list[str] | None = None,
+    groups: bool = False,
 ) -> list[str]:
     """What our one world does otherwise in the scenario of this seed, whose cell is told to
     `drawn`."""
-    name, scenario = generate(seed, finest, practised, fleet)
+    name, scenario = generate(seed, finest, practised, fleet, groups)
     if drawn is not None:
         drawn.append(name)
     case: dict[str, Any] = {"name": f"{seed} {name}", "scenario": scenario}
@@ -62,12 +64,17 @@ def differences(
 
 
 def main(
-    first: int, beyond: int, finest: int = WHOLE, practised: bool = False, fleet: bool = False
+    first: int,
+    beyond: int,
+    finest: int = WHOLE,
+    practised: bool = False,
+    fleet: bool = False,
+    groups: bool = False,
 ) -> int:
     """Compares them; how many differ."""
     differ = 0
     for seed in range(first, beyond):
-        found = differences(seed, finest, practised, fleet)
+        found = differences(seed, finest, practised, fleet, groups=groups)
         differ += bool(found)
         if found:
             print(*found, sep="\n", flush=True)
@@ -81,5 +88,5 @@ if __name__ == "__main__":
         system.Journal = CheckedJournal  # type: ignore[misc]
     words = sys.argv[3:]
     finest = TENTH if "--tenths" in words else EIGHTH if "--wild" in words else WHOLE
-    about = finest, "--practice" in words, "--fleet" in words
+    about = finest, *(f"--{it}" in words for it in ("practice", "fleet", "groups"))
     sys.exit(min(main(int(sys.argv[1]), int(sys.argv[2]), *about), 1))

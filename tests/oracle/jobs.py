@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import inf
 from typing import Any
 
 from attrs import define, field, frozen
@@ -28,7 +29,10 @@ class Job:
         protected = self.protection is not Protection.NONE
         self.verified = bool(said["verified"]) and protected
         self.period = exact(said["period"]) if protected and said["period"] is not None else None
-        self.release, self.verification = exact(said["release"]), exact(said["verification"])
+        self.earliest, self.verification = exact(said["release"]), exact(said["verification"])
+        self.after, self.think = list(said.get("after", ())), exact(said.get("think", 0))
+        self.release: float | Fraction = inf if self.after else self.earliest
+        """When it is submitted; inf: that is not known yet."""
         self.cost, self.recovery = exact(said["cost"]), exact(said["recovery"])
         self.startup, self.select = exact(said.get("startup", 0)), exact(said.get("select", 0))
         self.delay, self.program = exact(said["delay"]), exact(said["program"])

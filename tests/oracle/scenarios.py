@@ -26,6 +26,7 @@ from tests.oracle.coincidences import (
     pick,
     struck_by,
 )
+from tests.oracle.dependencies import draw_dependencies
 from tests.oracle.drawn_jobs import Cell, Common, draw_job
 from tests.oracle.drawn_platform import (
     Practice,
@@ -50,15 +51,22 @@ SAID = {WHOLE: "", EIGHTH: "wild", TENTH: "tenths"}
 
 
 def generate(
-    seed: int, finest: int = WHOLE, practised: bool = False, fleet: bool = False
+    seed: int,
+    finest: int = WHOLE,
+    practised: bool = False,
+    fleet: bool = False,
+    groups: bool = False,
 ) -> tuple[str, Scenario]:
     """Its cell's name, and the scenario: the same for the same seed, in any process."""
-    rng = Random(f"one world {seed} {SAID[finest]}" + " practised" * practised + " fleet" * fleet)
+    drawn = " practised" * practised + " fleet" * fleet + " groups" * groups
+    rng = Random(f"one world {seed} {SAID[finest]}{drawn}")
     while True:
         practice = draw_practice(rng) if practised else frozenset()
         try:
-            cell, scenario = attempt(rng, finest, practice)
+            cell, scenario = attempt(rng, finest, practice, groups)
             added = add_fleet(rng, scenario) if fleet else set()
+            if any("after" in job for job in scenario["jobs"]):
+                added.add("dependencies")
             # Records need not go on beyond the time after which a scenario is too long.
             result = world_of(scenario).run() if added else Recorder(scenario).run()
         except (TooLong, Stuck):
@@ -88,7 +96,7 @@ def numbers(result: Any) -> Iterator[float]:
         yield result
 
 
-def attempt(rng: Random, finest: int, practice: Practice) -> tuple[Cell, Scenario]:
+def attempt(rng: Random, finest: int, practice: Practice, groups: bool) -> tuple[Cell, Scenario]:
     """One that may be too long, or have long numbers."""
     cell = draw_cell(rng)
     together = rng.random() < 0.67
@@ -115,6 +123,8 @@ def attempt(rng: Random, finest: int, practice: Practice) -> tuple[Cell, Scenari
         "jobs": [draw_job(rng, common) for _ in range(jobs)],
         **platform,
     }
+    if groups:
+        draw_dependencies(rng, scenario)
     if theme == "buddies":
         narrow(rng, scenario, cell.kind)
     with_faults = draw_hazards(rng, scenario, cell.hazard, together)

@@ -25,6 +25,7 @@ OF_JOBS = (
     "image",
     "image_cost",
     "replace_after",
+    "think",
 )
 """Amounts, by key, but for the program, which jobs may share, and the release."""
 ROUNDING = 1e-9

@@ -9,6 +9,7 @@ from math import inf
 from typing import Any
 
 from tests.oracle.deciding import best_origin, by_nodes, by_priority
+from tests.oracle.dependencies import submit_followers
 from tests.oracle.faults import LONGEST, Law, laws_of
 from tests.oracle.jobs import ZERO, Group, Job, Message, Run
 from tests.oracle.outcome import Ledger, told
@@ -77,11 +78,11 @@ class World(Parts):
         """Workers of each start by number, its standbys last, where chance chooses them (R9)."""
         nodes = self.placement == "nodes"
         self.nodes = {q: q // scenario["node"] for q in numbers} if nodes else None
-        self.priority = by_priority(self.jobs, scenario["order"])
+        self.order = scenario["order"]
         self.ledger = Ledger(len(self.jobs))
         self.state: list[str] = []
         self.speed: list[Fraction] = []
-        times = {job.release for job in self.jobs}
+        times = {job.earliest for job in self.jobs}
         self.laws = laws_of(scenario)
         self.windows = [
             (Fraction(a), Fraction(b), set(q)) for a, b, q in scenario.get("windows", ())
@@ -107,6 +108,11 @@ class World(Parts):
                 return told(self, self.ledger)
             self._advance(self._next_time())
         raise Stuck("it does not end")
+
+    @property
+    def priority(self) -> list[Job]:
+        """All jobs, the first first."""
+        return by_priority(self.jobs, self.order)
 
     # --- what is under way ---
 
@@ -135,7 +141,10 @@ class World(Parts):
             self._pass_time(run)
         self._end_final_verifications()
         self._change_workers()
+        submit_followers(self.jobs, self.now)
         self._decide()
+        while submit_followers(self.jobs, self.now):
+            self._decide()
         self._call()
         if self.channels is not None:
             self._deal(self.channels)
@@ -448,6 +457,7 @@ class World(Parts):
         found = [run.found for run in self._active() if run.found is not None]
         if self.coming is not None:
             found.append(self.coming[1])
+        found += [job.release for job in self.jobs]
         for worker in self.workers:
             found += [worker.until, worker.heard]
         for law in self.laws:

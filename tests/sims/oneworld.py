@@ -39,7 +39,7 @@ LOGS = Path(HELD.name)
 
 ANY_JOB = (
     *("name", "release", "failures", "verification", "program", "data", "image"),
-    *("startup", "select", "standbys"),
+    *("startup", "select", "standbys", "think"),
 )
 REPLICAS = ("replicas", "least", "regroup", "rejoin")
 PROTECTION = (
@@ -178,6 +178,8 @@ def _worker(case: Table, k: int) -> Table:
 def _job(index: int, job: Table) -> Table:
     kind, period = job.get("kind", "rigid"), job.get("period")
     said = {"name": f"{index}"} | {key: job[key] for key in ANY_JOB if key in job}
+    if "after" in job:
+        said["after"] = [f"{before}" for before in job["after"]]
     protection = {key: job[key] for key in PROTECTION if job.get(key) is not None}
     if "bytes" in job:  # beside which times are refused, even 0
         for key in ("cost", "recovery", "delay", "image_cost"):

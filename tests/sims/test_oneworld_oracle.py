@@ -39,6 +39,16 @@ def test_our_world_does_what_the_oracle_says_in_random_scenarios(seeds: int, fin
     assert wrong == []
 
 
+@pytest.mark.parametrize("fleet", [False, True])
+@pytest.mark.filterwarnings("ignore:.*has one worker, and no buddy", "ignore:.*has no effect")
+def test_our_world_does_what_the_oracle_says_of_jobs_that_follow_others(fleet: bool) -> None:
+    seeds = range(50)
+    drawn: list[str] = []
+    wrong = [it for k in seeds for it in differences(k, WHOLE, False, fleet, drawn, groups=True)]
+    assert wrong == []
+    assert sum("dependencies" in name for name in drawn) > 25
+
+
 @pytest.mark.parametrize("practised", [False, True])
 @pytest.mark.filterwarnings("ignore:.*has one worker, and no buddy", "ignore:.*has no effect")
 def test_our_world_does_what_the_oracle_says_of_fleets(practised: bool) -> None:

@@ -72,11 +72,12 @@ def _in_columns(scenario: Scenario) -> bool:
 
 
 def _only_work(job: AnyJob) -> bool:
-    """Return whether a listed job is rigid with one worker and has no protection, listed failures,
-    verification, estimate or start-up of its own."""
+    """Return whether a listed job is rigid with one worker, follows no other, and has no
+    protection, listed failures, verification, estimate or start-up of its own."""
     more = job.protection or job.verdicts or job.verification or job.estimate
     more = more or job.startup or job.select
-    return isinstance(job, RigidJob) and job.processors == 1 and not more
+    alone = not more and not job.after
+    return isinstance(job, RigidJob) and job.processors == 1 and alone
 
 
 def _disturbances(scenario: Scenario) -> dict[str, bool]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 from attrs import evolve, frozen
 
+from actors.dependencies import Dependencies
 from actors.events import DeciderKind
 from actors.hazards import SilentErrors
 from actors.job import JobOfAttempts
@@ -29,7 +30,7 @@ from sims.scenario import Scenario
 from sims.scenario.builders.limits import refuse_tiny_period
 from sims.scenario.builders.repair import recorded
 from sims.scenario.faults import together
-from sims.scenario.jobs import Overrun
+from sims.scenario.jobs import DEPENDENCIES, Overrun
 from sims.scenario.workload import (
     Submission,
     Workload,
@@ -74,11 +75,32 @@ class JobMaker:
             if whole(submission):
                 _refuse_hopeless(mtbf, submission.job)
                 if self.simulated:
-                    self.system.spawn(JobOfAttempts(*self._common(submission.job), failures=count))
+                    self.system.spawn(self._of_attempts(submission.job, count))
                 continue
             _warn_of_single(submission)
             listed = (1,) * count if _whole(self.scenario, submission) else None
             self.system.spawn(self.of_runs(submission, *self._maker_and_rules(submission), listed))
+
+    def _of_attempts(self, job: BatchJob, failures: int) -> JobOfAttempts:
+        """Make the actor of a job whose attempts are one timer each, and of which so many attempts
+        fail before one succeeds."""
+        index = job.index
+        return JobOfAttempts(
+            *self._common(job),
+            failures=failures,
+            submitter=self._dependencies if index in self.jobs.waits else None,
+            awaited_by=self._dependencies if index in self._awaited else None,
+        )
+
+    @cached_property
+    def _dependencies(self) -> Dependencies:
+        """The actor that submits jobs which follow others."""
+        return self.system.spawn(Dependencies(DEPENDENCIES, self.jobs.waits))
+
+    @cached_property
+    def _awaited(self) -> frozenset[int]:
+        """Indices of the jobs that others follow."""
+        return frozenset(before for wait in self.jobs.waits.values() for before in wait.after)
 
     def _common(self, job: BatchJob) -> tuple[str, BatchJob, Scheduler, float | None]:
         """Return the arguments that the actors of all kinds of jobs take: the job's name, its
@@ -93,11 +115,13 @@ class JobMaker:
         """Make the actor of a job whose runs have stages, by calling `make`, under the protection
         `rules`. `listed` gives the outcomes of its verifications, 1 for an error, where they are
         known beforehand; None where the job's errors are as the scenario says."""
-        scenario = self.scenario
+        scenario, index = self.scenario, submission.job.index
         if submission.job.kind in (JobKind.RIGID, JobKind.MOLDABLE):
             refuse_tiny_period(rules, submission.job)
         return make(
             *self._common(submission.job),
+            submitter=self._dependencies if index in self.jobs.waits else None,
+            awaited_by=self._dependencies if index in self._awaited else None,
             protection=protection(rules),
             clocks=self.scheduler.clocks,
             repairs=self.scheduler.repairs,

@@ -13,6 +13,7 @@ from pydantic import Field
 from policies.interface.queue import Replication
 from policies.maths.speedup import Fixed, Lockstep, Profile, Rigid, usable
 from sims.errors import unfit
+from sims.scenario.dependencies import FollowingJob
 from sims.scenario.faults import Failures
 from sims.scenario.jobs.drawn import DrawnApplications, Lublin, SyntheticJobs, UniformJobs
 from sims.scenario.jobs.logs import Resample, Scale, Selection
@@ -37,6 +38,7 @@ from sims.tables.fields import (
 RESERVED = (
     *(SCHEDULER := "scheduler", HAZARD := "hazard", MASTER := "master"),
     *(CAP := "cap", SOURCE := "source", STORAGE := "shared storage", REPAIRS := "repairs"),
+    (DEPENDENCIES := "dependencies of jobs"),
 )
 """Names that no job may have, because other actors in the log use them."""
 JobName = Annotated[
@@ -48,7 +50,7 @@ JobName = Annotated[
 ]
 
 
-class ListedJob(Section):
+class ListedJob(FollowingJob):
     """The keys that every listed job has, whatever its kind."""
 
     name: JobName = ""

@@ -4,18 +4,20 @@ load, and resampling of a log that is too short."""
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from math import inf
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 from numpy.random import Generator
 from numpy.typing import NDArray
 from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic_core import core_schema as core
 
 from sims.errors import unfit
-from sims.readers import JobLog
+from sims.readers import JobLog, Preceding
+from sims.scenario.dependencies import drawn_anew
 from sims.tables import Section
 from sims.tables.fields import (
     RANGE,
@@ -58,6 +60,8 @@ class Replay:
     """Pairs of a kind of change and the number of jobs changed."""
     begins: float | None = None
     """Seconds from 1970 to time 0; None: not known, or the times are no longer those of the log."""
+    preceding: Mapping[str, Preceding] = field(factory=dict)
+    """Maps the name of each job that follows another to that one, which need not take part."""
 
     @classmethod
     def of(cls, log: JobLog) -> Self:
@@ -66,7 +70,7 @@ class Replay:
         Raises OverflowError where a number of processors does not fit in 64 bits.
         """
         counts = tuple(log.left_out.items()), tuple(log.changed.items())
-        return cls(np.array(list(log.jobs), dtype=COLUMNS), *counts, log.begins)
+        return cls(np.array(list(log.jobs), dtype=COLUMNS), *counts, log.begins, log.preceding)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -256,7 +260,8 @@ class ScaledBy(enum.Enum):
     """The property of the jobs that is scaled."""
 
     ARRIVALS = "arrivals"
-    """Divides the times between submissions by the factor."""
+    """Divides the times between submissions by the factor, and the times to think of jobs that
+    follow others."""
     PROCESSORS = "processors"
     """Multiplies numbers of processors by the factor, rounded, at least 1."""
     TIMES = "times"
@@ -298,6 +303,10 @@ class Scale(Section):
         factor = self.factor if self.load is None else self.load / before
         assert factor is not None
         scaled = log.change("", 0, **self._scaled(log, factor))
+        if self.by is ScaledBy.ARRIVALS:
+            chains = log.preceding.items()
+            sooner = {name: Preceding(it.name, it.think / factor) for name, it in chains}
+            scaled = evolve(scaled, preceding=sooner)
         how = f"{self.by.value} scaled by {factor:.6g}: load {before:.4g} is now"
         return scaled.change(f"{how} {scaled.load(workers, cut):.4g}", len(log)).unlike()
 
@@ -314,7 +323,7 @@ class Scale(Section):
 class Resample(Section):
     """`[job.resample]`: blocks of the log, drawn with replacement with the run's seed and put one
     after the other. The day of the week and the hour stay, and so do dependences within a block (a
-    user's session)."""
+    user's session); a job that follows one of another block is submitted as the log says."""
 
     blocks: Count
     """Number of blocks to draw."""
@@ -338,11 +347,14 @@ class Resample(Section):
         bounds = np.searchsorted(log["submitted"], np.arange(whole + 1) * self.length)
         blocks = [log.rows[bounds[block] : bounds[block + 1]] for block in drawn]
         shift = np.repeat((np.arange(self.blocks) - drawn) * self.length, list(map(len, blocks)))
-        found = evolve(log, rows=np.concatenate(blocks))
+        rows, before = np.concatenate(blocks), [block["names"].tolist() for block in blocks]
+        names = apart(rows["names"])
+        chains = drawn_anew(log.preceding, before, names) if log.preceding else {}
+        found = evolve(log, rows=rows, preceding=chains)
         how = f"{self.blocks} blocks of {self.length:g} drawn from {whole}"
         return found.change(
             f"{how}, which held {bounds[-1]:,} jobs",
             len(found),
             submitted=found["submitted"] + shift,
-            names=np.array(apart(found["names"]), dtype=object),
+            names=np.array(names, dtype=object),
         ).unlike()
