@@ -84,7 +84,8 @@ class Members(Sequence[int]):
         return iter(self._all())
 
     def __contains__(self, number: object) -> bool:
-        return number in self._all()
+        place = bisect_right(self.intervals, (number, math.inf))
+        return place > 0 and number <= self.intervals[place - 1][1]  # type: ignore[operator]
 
     @overload
     def __getitem__(self, place: int) -> int: ...

@@ -16,11 +16,8 @@ from actors.events import (
     JobKilled,
     JobSubmitted,
     Outcome,
-    ReplicasDescribed,
     RunEnded,
     RunStarted,
-    StandbysDescribed,
-    StartupDescribed,
 )
 from actors.messages import (
     Arrive,
@@ -53,6 +50,7 @@ class Life(enum.IntEnum):
 # Members under names of their own: reading one off its class takes 80 ns (Python 3.11), and every
 # attempt would do so six times.
 WAITING, RUNNING, DONE, KILLED = Life.WAITING, Life.RUNNING, Life.COMPLETED, Life.KILLED
+AT_WORK, GONE = (RUNNING,), (DONE, KILLED)
 ARRIVE = Arrive()
 
 
@@ -107,16 +105,6 @@ class Job(Actor):
         event that logs its submission. Return the number (seq) of the event that causes the job's
         next events."""
         described = self.described
-        if described.startup or described.select:
-            self.record(cause, StartupDescribed, self.name, described.startup, described.select)
-        if described.standbys:
-            self.record(cause, StandbysDescribed, self.name, described.standbys)
-        if (replicas := described.replicas) is not None:
-            counts, pauses = (
-                (replicas.count, replicas.least),
-                (replicas.regroup, replicas.rejoin),
-            )
-            self.record(cause, ReplicasDescribed, self.name, *counts, *pauses)
         self.record(
             cause,
             JobDescribed,

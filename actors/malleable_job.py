@@ -6,7 +6,6 @@ import math
 
 from attrs import astuple, define, evolve, field
 
-from actors.copies import AT_WORK
 from actors.copy import Copy
 from actors.events import (
     BY_MESSAGES,
@@ -18,6 +17,7 @@ from actors.events import (
     RedistributionPlanned,
     Stage,
 )
+from actors.job import AT_WORK
 from actors.messages import MembersArrived, ProgressReport, PromiseCopy, ResizeCopy, StartCopy
 from actors.progress import remaining
 from actors.protection.plan import Plan, State
@@ -84,7 +84,7 @@ class MalleableJob(JobOfRuns):
             copy.holders = size
             plan = evolve(self.protection.plan(copy), begins=state)
             plan = self._moved(copy, plan)
-            self._start_run(copy, plan, cause)  # no start-up: its processes go on
+            self.start_run(copy, plan, cause)  # no start-up: its processes go on
             if not plan.closes:
                 copy.holders = len(copy.members)
         else:
@@ -93,7 +93,7 @@ class MalleableJob(JobOfRuns):
             cause = run.end(Outcome.CANCELLED, cause)
             self._exchange(copy, message, cause)
             plan = self.resumed(copy) if self.protection.keeps else self._again(copy, run.plan)
-            self._start_run(copy, plan, cause, startup=self.described.startup)
+            self.start_run(copy, plan, cause, startup=self.parts.before(first=False))
 
     def _again(self, copy: Copy[Run], plan: Plan) -> Plan:
         """Return `plan`, that of a run which ended before it had computed, with the period and cost
@@ -111,6 +111,7 @@ class MalleableJob(JobOfRuns):
     def _exchange(self, copy: Copy[Run], message: ResizeCopy, cause: int) -> None:
         stayed = copy.members
         left = copy.exchange(message)
+        self.protection.exchanged(copy, left)
         copy.dismiss(left, cause, keep=False)
         copy.dismiss(sorted(set(stayed).difference(left)), cause, keep=True)
 

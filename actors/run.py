@@ -7,8 +7,8 @@ run takes checkpoints is its protection's answer (`actors/protection/saving.py`)
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 from attrs import define, field
 
@@ -22,12 +22,12 @@ from actors.events import (
     Stage,
     StageStarted,
 )
-from actors.progress import Progress, remaining
+from actors.owner import Owner
+from actors.progress import PartBeside, Progress, remaining
 from actors.protection.plan import Plan, State
-from actors.protection.saving import Answer, Level, Saving
+from actors.protection.saving import Answer, Client, Level, Saving
 from actors.runtime import NOTHING, Actor, Event, Phase, Timer, UnexpectedMessage, message
 from actors.steps import HALTS, Halt, Step, Stimulus
-from actors.storage import StorageClient
 from actors.worker_messages import Needs
 from policies.maths.tolerance import ROUNDING
 
@@ -64,39 +64,6 @@ IDLE = Progress(0)
 """Progress of a part that does not advance; shared, and never changed."""
 
 
-class Watcher(Protocol):
-    """One of a job's parts that is to know when a run computes, and when it is over."""
-
-    def computes(self, run: Run, computes: bool) -> None:
-        """Note that the run begins to compute, or ceases to."""
-
-    def run_over(self, run: Run) -> None:
-        """Note that the run is over; its end is logged next."""
-
-
-class Owner(Protocol):
-    """The part of a job that its runs may use: to it they report what their job has to know."""
-
-    watchers: Sequence[Watcher]
-    """Parts of the job that are to know when runs compute; empty in most jobs."""
-
-    def finds_error(self, run: Run, cause: int) -> bool:
-        """Return whether a verification of the run that ends now finds an error, and log what it
-        was drawn by, if it was drawn. `cause` is the number of the event that leads to it."""
-
-    def saved(self, run: Run, state: State, cause: int) -> None:
-        """Store `state`, that of a complete checkpoint of this run, so that later runs can begin
-        from it. `cause` is the number of the event that logs the checkpoint."""
-
-    def recovered(self, run: Run) -> None:
-        """Note that the recovery with which the run began is over."""
-
-    def over(self, run: Run, outcome: Outcome, cause: int) -> int:
-        """End a run whose verification has decided its outcome (COMPLETED or FAILED). `cause` is
-        the number of the event that leads to it. Return the number (seq) of the last event that
-        follows."""
-
-
 @define(eq=False, repr=False)
 class Run:
     """One run of a job: one execution of its work on the members that it holds. It goes through the
@@ -119,7 +86,7 @@ class Run:
     """The object that takes the run's checkpoints."""
     needs: Needs | None = None
     """Messages that each member fetches; None: there is no master."""
-    client: StorageClient | None = None
+    client: Client | None = None
     """Client of the shared storage; None: the run keeps nothing there."""
     actor: Actor = field(init=False)
     """The run's job, which sets the run's timers and logs its events."""
@@ -137,6 +104,8 @@ class Run:
     """Members that still lack a message, or have not sent theirs, in the present part."""
     halt: Halt = field(init=False, default=MOVING)
     """Whether the run stands still though its members are UP, by `HALTS`."""
+    pause: PartBeside | None = field(init=False, default=None)
+    """The run's pause; None: it does not pause, or only for this instant."""
     started: int = field(init=False, default=NOTHING)
     """Number of the event that logs the run's start."""
     due: float = field(init=False, default=math.inf)
@@ -187,6 +156,14 @@ class Run:
         """Whether the time of the run's parts passes: all members are UP, none hangs, and the run
         does not pause."""
         return not (self.copy.absent or self.halt)
+
+    @property
+    def ends(self) -> float:
+        """Time at which the run's pause ends, or its present part if it does not pause; inf where
+        that is not known."""
+        if self.pause is None:
+            return self.due
+        return math.inf if self.pause.end is None else self.pause.end
 
     @property
     def shares(self) -> bool:
@@ -261,6 +238,22 @@ class Run:
             raise self._unexpected(self.halt, stimulus)
         self.halt = halt
 
+    def rest(self, due: object, length: float, cause: int) -> None:
+        """Pause for `length` time units, which pass only while all members are UP and none hangs.
+        `due` is the message by which the job tells itself that the pause is over, and `cause` the
+        number of the event that logs it."""
+        self.pause = PartBeside(due)
+        self.pause.begin(self.actor, length, self.whole, cause)
+
+    def end_pause(self) -> int:
+        """Forget the run's pause, if it pauses. Return the number of the event for which its timer
+        was last set."""
+        pause, self.pause = self.pause, None
+        if pause is None:
+            return NOTHING
+        pause.stop(self.actor)
+        return pause.cause
+
     def go_on(self, cause: int) -> int:
         """End the pause, and advance again. If the last awaited message has ended during the pause,
         the present part ends now. `cause` is the number of the event that leads to it; return that
@@ -311,13 +304,12 @@ class Run:
         # A real process may end the last part late.
         self.base = min(self.done(self.actor.now), self.work)
         self.part = IDLE
-        if self.owner.watchers:
+        if self.owner.parts.watchers:
             self._watch()
-            for watcher in self.owner.watchers:
-                watcher.run_over(self)
         cause = self.record(cause, RunEnded, outcome, self.base, kept)
-        if self.copy.replicas is not None:
-            self.copy.replicas.end_run(self.actor, self.copy.absent, cause)
+        self.end_pause()
+        for part in self.owner.parts.each:
+            part.run_ended(self, kept, cause)
         if self.client is not None:
             self.client.end(self, cause)
         return cause
@@ -332,7 +324,7 @@ class Run:
             return True, cause
         self.missing = set(self.copy.members)
         _, cause = self._enter(STAGING_IN, Stage.STAGING_IN, math.inf, cause)
-        self.copy.stage_in(self.needs, self.plan.fetches, cause)
+        self.owner.stage_in(self.copy, self.plan.fetches, cause)
         return False, cause
 
     def _prepare(self, cause: int) -> Answer:
@@ -505,7 +497,7 @@ class Run:
             return True, cause
         self.part = Progress(size, 0, 0, self.actor.now)
         cause = self.record(cause, StageStarted, stage, 0.0, self.base)
-        if self.owner.watchers:
+        if self.owner.parts.watchers:
             self._watch()
         self.client.begin(self, self.part, self._aim_anew, cause)
         return False, cause
@@ -569,7 +561,7 @@ class Run:
         if length and step is not OVERDUE:  # in OVERDUE the run computes on
             cause = self.record(cause, StageStarted, stage, rate, self.base)
         self._aim(cause)
-        if self.owner.watchers:
+        if self.owner.parts.watchers:
             self._watch()
         return False, cause
 
@@ -580,9 +572,9 @@ class Run:
         from the rate so far, settle the account, log the change and move the timer. `cause` is the
         number of the event that leads to it; return that of the last event that follows."""
         self.saving.members_changed(self, cause)
-        replicas, client = self.copy.replicas, self.client
-        if replicas is not None and replicas.pause is not None:
-            replicas.pause.pass_on(self.actor, self.whole, cause)
+        client = self.client
+        if self.pause is not None:
+            self.pause.pass_on(self.actor, self.whole, cause)
         if client is not None:
             cause = client.review(self, cause)
         if self.stage in BY_MESSAGES or (client is not None and client.part is self.part):
@@ -599,7 +591,7 @@ class Run:
         self.part.change(now, rate)
         cause = self.record(cause, RateChanged, rate, self.done(now))
         self._aim(cause)
-        if self.owner.watchers:
+        if self.owner.parts.watchers:
             self._watch()
         return cause
 
@@ -609,7 +601,7 @@ class Run:
         computes = self.stage is COMPUTES and self.part.rate > 0
         if computes is not self._computing:
             self._computing = computes
-            for watcher in self.owner.watchers:
+            for watcher in self.owner.parts.watchers:
                 watcher.computes(self, computes)
 
     def _rate(self) -> float:
@@ -623,7 +615,7 @@ class Run:
         if self.stage not in AT_SPEED:
             return 1
         rate = copy.speed() * self.saving.pace
-        return rate if copy.replicas is None else rate * copy.replicas.share
+        return rate if copy.division is None else rate * copy.division.share
 
     def exposure(self, now: float) -> float:
         """Return the exposure to silent errors at the time `now`: workers x computing time since

@@ -1,232 +1,321 @@
-"""Jobs whose runs depend on their members' changes of state and speed (rules.md, R)."""
+"""Jobs that keep account of their runs: how copies are placed, run and end, and what becomes of
+their runs when members change (rules.md, R and P5).
+
+What not every job has (standbys, replicas, hangs and so on) is in its parts, `actors/parts/`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import ClassVar, TypeVar
+
 from attrs import define, field
 
-from actors.copies import AT_WORK, GONE, JobOfCopies
 from actors.copy import Copy
+from actors.ends import Ends
 from actors.events import (
+    CheckpointingDescribed,
     CheckpointLost,
-    FaultDetected,
-    HangDetected,
-    MemberReplaced,
+    CheckpointTaken,
+    MembersReleased,
+    MessagesDescribed,
     Outcome,
+    ProtectionDescribed,
     RestartedFromScratch,
-    RunHung,
-    StandbyJoined,
-    StandbyLost,
+    Stage,
+    StageStarted,
+    StoredSizeDescribed,
+    VerificationEnded,
 )
-from actors.job import Life
+from actors.hazards import SilentErrors
+from actors.intervals import Members, members
+from actors.job import AT_WORK, GONE, RUNNING, WAITING, Job, Life
 from actors.messages import (
-    MemberFaultDetected,
-    MemberHasNotice,
-    MemberHung,
+    CancelCopy,
+    LimitReached,
     MemberReady,
     MemberSpeedChanged,
     MemberStateChanged,
     ReplaceMember,
-    ReplacementDue,
-    ReplacementWanted,
     Resume,
-    StandbyJoins,
-    WorkerLeft,
+    RunProgress,
+    StartCopy,
 )
-from actors.protection.saving import CheckpointDue
-from actors.repair_messages import MemberRetired, RunStruck
-from actors.run import HANGS, NOTICE, READY, SAVED, PartDue, Run
-from actors.runtime import NOTHING, Phase, WorkersRetired, handles, message
-from actors.steps import Halt
+from actors.parts import ORDER, Host, Part
+from actors.parts.asked import Parts
+from actors.parts.part import KEPT
+from actors.protection import Protection, Rules
+from actors.protection.plan import Plan, State, furthest
+from actors.repair_messages import MemberRetired
+from actors.run import IDLE, READY, Run
+from actors.runtime import NOTHING, Phase, WorkersRetired, handles
+from actors.worker_messages import Needs
 from policies.availability import WorkerState
 
-
-@message
-class ActOnNotices:
-    """A job tells itself to act on all notices given at this instant, by which owners announce that
-    they will take members DOWN. A notice can make a checkpoint due."""
-
-
-@message
-class ActOnHangs:
-    """A job tells itself to act on all hangs that begin or are detected at this instant."""
-
-
-@message
-class HangDue:
-    """A job tells itself that the hang of `worker`, which stopped this run, is detected now.
-    Nothing happens if the run is over by then."""
-
-    copy: int
-    run: int
-    worker: int
-
-
-@message
-class PassMessages:
-    """A job tells itself to let those runs go on whose last awaited messages have ended at this
-    instant."""
-
-
-FAILED, LOST = Outcome.FAILED, Outcome.LOST
-UP, DOWN = WorkerState.UP, WorkerState.DOWN
-RESUME, ACT_ON_NOTICES, ACT_ON_HANGS = Resume(), ActOnNotices(), ActOnHangs()
-PASS_MESSAGES = PassMessages()
+COMPLETED, FAILED = Outcome.COMPLETED, Outcome.FAILED
+LOST, CANCELLED = Outcome.LOST, Outcome.CANCELLED
+DOWN = WorkerState.DOWN
+RESUME = Resume()
+DEFAULTS = Rules().refinements()
+"""Default values of CheckpointingDescribed, with which that event is not logged."""
+LATE = tuple(kind for part in ORDER for kind in part.late)
+P = TypeVar("P")
 
 
 @define(eq=False)
-class JobOfRuns(JobOfCopies):
-    """Base class of jobs that keep account of their runs' progress: the job is notified of its
-    members' changes of state and speed, and its runs stop, go on, slow down or are lost
+class JobOfRuns(Job):
+    """A job that runs as up to r copies at once, on workers that they do not share (P5). It starts
+    the runs of its copies, and ends them: the first copy to complete completes the job. It is told
+    of its members' changes of state and speed, and its runs stop, go on, slow down or are lost
     accordingly."""
 
+    part_kinds: ClassVar[tuple[type, ...]] = (*ORDER, Ends)
+
+    protection: Protection = field(kw_only=True)
+    errors: SilentErrors = field(kw_only=True)
+    needs: Needs | None = field(kw_only=True, default=None)
+    """Messages that each member fetches; None: there is no master."""
+    reports: bool = field(kw_only=True, default=False)
+    """Whether the job reports its runs' progress to the scheduler."""
+    given: Sequence[Callable[[Host], Part]] = field(kw_only=True, default=())
+    """Makers of those of the job's parts that follow from the platform, not from the job."""
+    parts: Parts = field(init=False)
+    ends: Ends = field(init=False)
+    copies: dict[int, Copy[Run]] = field(init=False, factory=dict)
+    """Maps numbers to copies, in the order in which the copies were placed."""
+    next_run: int = field(init=False, default=0)
     _resuming: bool = field(init=False, default=False)
-    _passed: dict[int, int] = field(init=False, factory=dict)
-    """Maps the number of each run whose last awaited message has ended at this instant to that
-    event's number, until the run goes on."""
-    _notices: list[tuple[int, int, int]] = field(init=False, factory=list)
-    """Each notice that an owner has given at this instant: copy, worker, and the event's number."""
 
-    _hangs: list[tuple[MemberHung, int]] = field(init=False, factory=list)
-    """Each hang of a member at this instant, and the number of the event that caused it."""
-    _hung: dict[int, tuple[int, int]] = field(init=False, factory=dict)
-    """Maps the number of each run that hangs to its member that hangs, and the number of the event
-    with which that hang began."""
-    _detected: list[tuple[HangDue, int]] = field(init=False, factory=list)
-    """Each hang that is detected at this instant, and the number of the event with which it
-    began."""
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        self.parts, self.ends = Parts(self, ORDER), Ends(self)
 
-    # --- its members --------------------------------------------------------------------------
+    def started(self) -> None:
+        self.parts.begin(self.given)
+        super().started()
+
+    def part(self, kind: type[P]) -> P:
+        if kind is Ends:
+            return self.ends  # type: ignore[return-value]
+        return self.parts.get(kind)
+
+    def describe(self, cause: int) -> int:
+        for part in self.parts.each:
+            part.describe(cause)
+        super().describe(cause)
+        rules = self.protection.rules
+        self.record(cause, ProtectionDescribed, self.name, *rules.described())
+        refinements = rules.refinements()
+        if refinements != DEFAULTS:
+            self.record(cause, CheckpointingDescribed, self.name, *refinements)
+        if rules.bytes is not None:
+            self.record(cause, StoredSizeDescribed, self.name, rules.bytes)
+        if self.needs is not None:
+            needs = self.needs
+            sizes = (needs.program, needs.data, needs.image, needs.label)
+            self.record(cause, MessagesDescribed, self.name, *sizes)
+        return cause
+
+    # --- what its kind says -------------------------------------------------------------------
+
+    def units(self, message: StartCopy) -> tuple[int, ...]:
+        """Return how many units of data each member of the new copy fetches, in the order of its
+        workers; 1 each, unless a kind of job says otherwise."""
+        return (1,) * message.processors
+
+    def work(self, copy: Copy[Run]) -> float:
+        """Return the whole work of a run on the copy's members, in time at speed 1: t(p) for p
+        members, unless a kind of job says otherwise."""
+        return self.described.profile.time(len(copy.members))
+
+    def resumed(self, copy: Copy[Run]) -> Plan:
+        """Return the plan of the copy's next run, on the members that the copy has kept since its
+        last run: the state that it begins from, the parts before it computes, and how it takes
+        checkpoints."""
+        return self.protection.resumed(copy)
+
+    def last_work(self) -> bool:
+        """Return whether the job is completed once the run that is ending now has completed. True
+        unless a kind of job has more to run, such as an iterative job with further iterations."""
+        return True
+
+    def complete_work(self, cause: int) -> int:
+        """Log the events that a completed run leads to beside its own end, such as the end of an
+        iteration; by default there are none. `cause` is the number of the event that ended the run.
+        Return the number (seq) of the last event, or `cause` if there is none."""
+        return cause
+
+    def log_tasks(self, copy: Copy[Run], message: StartCopy | None, cause: int) -> int:
+        """Log the events that the start of a run of this kind of job leads to beside its own, such
+        as how tasks are dealt or data moved; by default there are none. `message` is the
+        scheduler's request if this is the copy's first run. Return the number (seq) of the last
+        event, or `cause` if there is none."""
+        return cause
+
+    # --- its copies begin ---------------------------------------------------------------------
+
+    @handles(StartCopy, during=(Life.WAITING, Life.RUNNING))
+    def begin_copy(self, message: StartCopy, cause: int) -> None:
+        if self.state is WAITING:
+            self.become(RUNNING)
+        speeds, addresses = message.speeds, message.addresses
+        # Where each member has a speed, an address or tasks, the members are listed anyway.
+        each = speeds or addresses or message.tasks
+        held = members(message.numbers) if each else Members(message.numbers)
+        copy: Copy[Run] = Copy(
+            *(self, message.copy, held, message.text, self.units(message)),
+            speeds=dict(zip(held, speeds, strict=True)) if speeds else None,
+            addresses=dict(zip(held, addresses, strict=True)) if addresses else None,
+        )
+        self.copies[copy.number] = copy
+        for part in self.parts.each:
+            part.placed(copy, message)
+        self.start_run(copy, self.plan(copy), cause, message, startup=self.parts.before(first=True))
+
+    def plan(self, copy: Copy[Run]) -> Plan:
+        """Return the plan of the first run of a copy that has just been placed: the state that the
+        run begins from, if any, the parts before it computes, and how it takes checkpoints."""
+        return self.protection.placed(copy, self.furthest())
+
+    def furthest(self) -> State | None:
+        """Return the state of the run under way with the most work done, relative to its whole
+        work; None if no run is under way. Of several equally far it is that of the run with the
+        lowest worker. Runs that stand still for a reason that the job does not know yet, such as a
+        hang, do not count (rules.md, P5 and F1)."""
+        if not self.copies:
+            return None
+        now = self.now
+        known = [copy for copy in self.copies.values() if copy.run and not self.parts.doubts(copy)]
+        known.sort(key=lambda copy: min(copy.members, default=-1))
+        return furthest(copy.run.state(now) for copy in known if copy.run is not None)
+
+    def start_run(
+        self,
+        copy: Copy[Run],
+        plan: Plan,
+        cause: int,
+        message: StartCopy | None = None,
+        keeps: int | None = None,
+        startup: float = 0,
+    ) -> None:
+        """Start the next run of a copy by this plan; the run spends `startup` time units before its
+        members fetch anything. `cause` is the number of the event that leads to it.
+
+        `message` is the scheduler's request if this is the copy's first run; `keeps` is the number
+        of the run that held the same members before, if there was one.
+        """
+        number, self.next_run = self.next_run, self.next_run + 1
+        saving = self.protection.saving(plan, self._unseen())
+        run = Run(self, number, copy, self.work(copy), plan, saving, self.needs)
+        for part in self.parts.each:
+            part.equip(run)
+        copy.run, copy.last = run, number
+        cause = run.begin(cause, keeps)
+        if message is not None:
+            for part in self.parts.each:
+                part.started(copy, message, cause)
+        if self.killed_at is not None:
+            self.after(self.killed_at, LimitReached(number), cause, Phase.FAULTS_OCCUR)
+        cause = self.log_tasks(copy, message, cause)
+        cause = run.start_up(startup, cause)
+        self.report_progress(copy, cause)
+
+    def _unseen(self) -> bool:
+        """Return whether neither the scheduler nor the log needs to know of each checkpoint."""
+        wants = self.system.journal.wants
+        return not (self.reports or wants(CheckpointTaken) or wants(StageStarted))
+
+    # --- what its runs tell -------------------------------------------------------------------
+
+    def stage_in(
+        self, copy: Copy[Run], image: bool, cause: int, workers: Sequence[int] | None = None
+    ) -> None:
+        """Have the copy's members, or these of them, fetch from the master what they lack for its
+        run; with `image` also the state that it continues from. `cause` is the number of the event
+        that leads to it."""
+        for part in self.parts.each:
+            part.staged_in(copy, copy.members if workers is None else workers)
+        assert self.needs is not None
+        copy.stage_in(self.needs, image, cause, workers)
+
+    def finds_error(self, run: Run, cause: int) -> bool:
+        errors, density = self.errors, 0.0
+        if errors.per_work:
+            density = self.described.profile.work / (len(run.copy.members) * run.work)
+        found = errors.finds_error(run.exposed, density)
+        if errors.drawn:
+            run.record(cause, VerificationEnded, run.exposed, found)
+        return found
+
+    def saved(self, run: Run, state: State, cause: int) -> None:
+        self.protection.save(run.copy, state)
+
+    def stored(self, run: Run, state: State) -> None:
+        self.protection.store(run.copy, state)
+
+    def doubts(self, copy: Copy[Run]) -> bool:
+        return self.parts.doubts(copy)
+
+    def recovered(self, run: Run) -> None:
+        self.protection.recovered(run.copy)
+
+    def over(self, run: Run, outcome: Outcome, cause: int) -> int:
+        copy = run.copy
+        if outcome is not FAILED:
+            return self._complete_by(copy, cause)
+        lost = self.protection.failed(copy)
+        cause = self.end_run(copy, FAILED, cause)
+        if lost:
+            copy.cause = cause = self.discard(copy, lost, cause)
+        return cause
+
+    # --- its members change -------------------------------------------------------------------
 
     @handles(MemberStateChanged, during=AT_WORK)
     def member_state_changed(self, message: MemberStateChanged, cause: int) -> None:
         copy = self.copies.get(message.copy)
         if copy is None:
             return
-        if message.worker in copy.standbys:
-            self._standby_changed(copy, message, cause)
+        if self.parts.take(copy, message, cause):
             return
-        if message.worker in copy.lost_standbys:
-            return  # a standby that went DOWN and came back, all at this instant
-        copy.move(message.worker, message.state, self.now)
+        copy.move(message.worker, message.state, self.now, cause)
         if message.state is DOWN:
-            self._await_replacement(copy, message.worker, cause)
-            cause = self._lose(copy, message.worker, cause, message.hidden)
+            cause = self._lose(copy, message.worker, message.hidden, cause)
+        elif copy.run is not None:
+            cause = copy.run.review(cause)
         else:
-            cause = self._member_changed(copy, message.worker, cause)
-        self.report_progress(copy, cause)
-
-    def _member_changed(self, copy: Copy[Run], worker: int, cause: int) -> int:
-        """Adapt the copy's run to its member `worker`, which is now UP or RECLAIMED. Without a run,
-        start the next one later in this instant if all members are UP then. Return the number (seq)
-        of the last event that follows, or `cause` if there is none."""
-        if copy.run is not None:
-            return copy.run.review(cause)
-        copy.cause = cause
-        self.resume_soon()
-        return cause
-
-    @handles(MemberFaultDetected, during=AT_WORK)
-    def member_fault_detected(self, message: MemberFaultDetected, cause: int) -> None:
-        copy, worker = self.copies.get(message.copy), message.worker
-        if copy is None or worker not in copy.undetected:
-            return
-        del copy.undetected[worker]
-        since, _ = copy.went_down[worker]
-        self.ask_replacement(ReplacementDue(copy.number, worker, since), cause)
-        self.report_struck(copy)
-        cause = self.record(cause, FaultDetected, self.name, copy.last, worker)
-        if copy.run is not None:
-            cause = self.fail(copy, copy.run, worker, cause)
-        elif self.described.standbys:
+            copy.cause = cause
             self.resume_soon()
         self.report_progress(copy, cause)
 
-    @handles(MemberHung, during=AT_WORK)
-    def member_hung(self, message: MemberHung, cause: int) -> None:
-        self._act_on_hangs()
-        self._hangs.append((message, cause))
+    def _lose(self, copy: Copy[Run], worker: int, hidden: bool, cause: int) -> int:
+        """Act on a member's going DOWN: its run is lost, or goes on, or a fault is not known yet.
+        Return the number (seq) of the last event."""
+        lost = self.protection.member_failed(copy, worker)
+        end = self.parts.down(copy, worker, hidden, cause)
+        if end is None:
+            self.parts.known(copy, worker)
+            end = cause if copy.run is None else self.fail(copy, copy.run, worker, cause)
+        if lost is None:
+            return end
+        failed = tuple(sorted(self.protection.failed_members(copy)))
+        cause = self.record(cause, CheckpointLost, self.name, copy.last, failed)
+        copy.cause = self.discard(copy, lost, cause)
+        return copy.cause
 
-    @handles(HangDue)
-    def detect_hang(self, message: HangDue, cause: int) -> None:
-        self._act_on_hangs()
-        self._detected.append((message, cause))
-
-    def _act_on_hangs(self) -> None:
-        if not (self._hangs or self._detected):
-            # By then all workers have changed state: owners' changes and faults come before hangs.
-            self.later(ACT_ON_HANGS, NOTHING, Phase.STATES_CHANGE)
-
-    @handles(ActOnHangs)
-    def act_on_hangs(self, _: ActOnHangs, __: int) -> None:
-        """Act on the hangs that are detected at this instant: their runs are lost or, with
-        replicas, go on without the member's replica. Then stop the runs that begin to hang, in the
-        order of the laws of faults, then of the workers. A further hang of a run that hangs changes
-        nothing (rules.md, F6)."""
-        detected, self._detected = self._detected, []
-        for due, cause in detected:
-            self._lose_hung(due, cause)
-        hangs, self._hangs = self._hangs, []
-        for hung, cause in sorted(hangs, key=lambda it: (it[0].hang.law, it[0].worker)):
-            copy = self.copies.get(hung.copy)
-            run = copy.run if copy is not None else None
-            if (
-                copy is None
-                or run is None
-                or run.halt & Halt.HUNG
-                or not copy.depends_on(hung.worker)
-            ):
-                continue  # only a member of a run under way can hang
-            self._hang(copy, run, hung, cause)
-
-    def _hang(self, copy: Copy[Run], run: Run, message: MemberHung, cause: int) -> None:
-        detection, worker = message.hang.detection, message.worker
-        due = HangDue(copy.number, run.number, worker)
-        hung = self.record(cause, RunHung, self.name, run.number, worker, detection)
-        self._hung[run.number] = worker, hung
-        cause = run.stop(HANGS, hung)
-        if detection:
-            self.report_progress(copy, cause)
-            self.at(self.now + detection, due, hung, Phase.STATES_CHANGE)
-        else:
-            self._lose_hung(due, hung)
-
-    def _lose_hung(self, due: HangDue, cause: int) -> None:
-        copy = self.copies.get(due.copy)
-        run = copy.run if copy is not None else None
-        if copy is None or run is None or self._hung.get(run.number) != (due.worker, cause):
-            return  # the run that hung is over
-        cause = self.record(cause, HangDetected, self.name, due.run, due.worker)
-        self.report_progress(copy, self.fail(copy, run, due.worker, cause))
-
-    @handles(MemberHasNotice, during=AT_WORK)
-    def member_has_notice(self, message: MemberHasNotice, cause: int) -> None:
-        if not self._notices:
-            self.later(ACT_ON_NOTICES, NOTHING, Phase.NOTICES)
-        self._notices.append((message.copy, message.worker, cause))
-
-    @handles(ActOnNotices)
-    def act_on_notices(self, _: ActOnNotices, __: int) -> None:
-        """Have the runs react, by run number, to all notices that owners have given at this instant
-        for members that these runs compute on: such a notice can make a checkpoint due."""
-        notices, self._notices = self._notices, []
-        known = ((self.copies.get(copy), worker, cause) for copy, worker, cause in notices)
-        # A notice changes nothing if the run does not depend on the worker.
-        found = ((it.run, cause) for it, worker, cause in known if it and it.depends_on(worker))
-        noticed = [(run, cause) for run, cause in found if run is not None]
-        for run, cause in sorted(noticed, key=lambda it: it[0].number):
-            if not run.ended:
-                self.report_progress(run.copy, run.react(NOTICE, cause))
+    def fail(self, copy: Copy[Run], run: Run, worker: int, cause: int) -> int:
+        """Act on a fault or hang of the member `worker` that is known now: the run is lost (R2),
+        unless a part has it go on. `cause` is the number of that event. Return the number (seq) of
+        the last event."""
+        end = self.parts.goes_on(copy, run, worker, cause)
+        return self.end_run(copy, LOST, cause) if end is None else end
 
     @handles(MemberSpeedChanged, during=AT_WORK)
     def member_speed_changed(self, message: MemberSpeedChanged, cause: int) -> None:
         copy = self.copies.get(message.copy)
-        if copy is not None and message.worker in copy.standbys:
-            copy.standbys[message.worker] = message.speed
-        elif (
-            copy is not None
-            and copy.speeds is not None
-            and message.worker not in copy.lost_standbys
-        ):
+        if copy is None or self.parts.take(copy, message, cause):
+            return
+        if copy.speeds is not None:
             copy.speeds[message.worker] = message.speed
             if copy.run is not None:
                 cause = copy.run.review(cause)
@@ -238,166 +327,79 @@ class JobOfRuns(JobOfCopies):
         run = copy.run if copy is not None else None
         if copy is None or run is None or run.number != message.run:
             return
+        if self.parts.take(copy, message, cause):
+            return
         last = run.member_ready(message.worker)
         if last and message.passed and len(self.copies) > 1 and self.system.loop.together:
-            self._passed[run.number] = cause
-            self.later(PASS_MESSAGES, NOTHING, Phase.PARTS_END)
-            return
-        self.report_progress(copy, run.react(READY, cause) if last else cause)
-
-    # --- standbys (rules.md, P12) --------------------------------------------------------------
-
-    def _standby_changed(self, copy: Copy[Run], message: MemberStateChanged, cause: int) -> None:
-        """Act on a standby's change of state. One that goes DOWN is released, which is logged
-        (StandbyLost). One that is RECLAIMED replaces nobody until it is UP again. One that is UP
-        can replace a member that is DOWN later in this instant. `cause` is the number of the event
-        that changed its state."""
-        worker, state = message.worker, message.state
-        (copy.standbys_away.discard if state is UP else copy.standbys_away.add)(worker)
-        if state is DOWN:
-            del copy.standbys[worker]
-            copy.standbys_away.discard(worker)
-            copy.lost_standbys.add(worker)
-            cause = self.record(cause, StandbyLost, self.name, copy.last, worker)
-            self.send(self.scheduler, WorkerLeft(copy.number, worker), cause)
+            self.ends.messages_end(run, cause)
         else:
-            self.resume_soon()
-
-    @handles(StandbyJoins, during=AT_WORK)
-    def standby_joins(self, message: StandbyJoins, cause: int) -> None:
-        copy, worker = self.copies[message.copy], message.worker
-        copy.standbys[worker] = message.speeds[0] if message.speeds else 1
-        copy.standbys = dict(sorted(copy.standbys.items()))
-        copy.lost_standbys.discard(worker)
-        if copy.addresses is not None and message.addresses:
-            copy.addresses = {**copy.addresses, worker: message.addresses[0]}
-        joined = self.record(cause, StandbyJoined, self.name, copy.last, worker)
-        copy.stage_in_standbys(self.needs, (worker,), joined)
-
-    def _use_standbys(self, copy: Copy[Run]) -> None:
-        """Replace each member that is DOWN by a standby that is UP, the lowest first. If there are
-        too few standbys, end the copy and release its workers; under buddies use those that there
-        are, and let the copy wait for its other members."""
-        down, ready = sorted(copy.down.difference(copy.undetected)), list(copy.ready())
-        if len(down) > len(ready) and not self.protection.keeps:
-            _, fall = copy.went_down[down[len(ready)]]
-            self._drop(copy, copy.outcome or LOST, fall, early=True)
-            return
-        for worker, other in zip(down, ready, strict=False):
-            copy.cause = self.promote(copy, worker, other)
-
-    def promote(self, copy: Copy[Run], worker: int, other: int) -> int:
-        """Give the place of `worker`, a member of the copy that is DOWN, to the standby `other`,
-        and let the scheduler know that the copy no longer holds `worker`. Return the number (seq)
-        of the event that logs it."""
-        _, fall = copy.went_down[worker]
-        copy.promote(worker, other)
-        cause = self.record(fall, MemberReplaced, self.name, copy.last, worker, other)
-        copy.newcomers[other] = cause
-        self.send(self.scheduler, WorkerLeft(copy.number, worker), cause)
-        return cause
-
-    # --- members that are replaced ------------------------------------------------------------
-
-    def _await_replacement(self, copy: Copy[Run], worker: int, cause: int) -> None:
-        after = self.protection.rules.replace_after
-        since, _ = copy.went_down.setdefault(worker, (self.now, cause))
-        if after is not None and since == self.now:
-            due = ReplacementDue(copy.number, worker, since)
-            self.at(since + after, due, cause, Phase.RUNS_RESUME)
-
-    @handles(ReplacementDue)
-    def ask_replacement(self, message: ReplacementDue, _: int) -> None:
-        """Ask the scheduler for a worker to replace the member that the message names. Nothing
-        happens unless the member has been away since the time in the message, its fault is known,
-        and `replace_after` of the protection has passed (P10)."""
-        copy, worker = self.copies.get(message.copy), message.worker
-        after = self.protection.rules.replace_after
-        if copy is None or after is None:
-            return
-        since, fall = copy.went_down.get(worker, (-1, NOTHING))
-        known = copy.undetected.get(worker) != since  # an undetected later fault does not matter
-        if known and since == message.since and since + after <= self.due_by:
-            self.send(self.scheduler, ReplacementWanted(copy.number, worker), fall)
+            self.report_progress(copy, run.react(READY, cause) if last else cause)
 
     @handles(MemberRetired, during=AT_WORK)
-    def replace_retired(self, message: MemberRetired, cause: int) -> None:
-        """Ask the scheduler at once, without waiting for `replace_after`, to replace a member that
-        is DOWN for ever; if the job has standbys, do nothing, as one of them replaces it.
+    def member_retired(self, message: MemberRetired, cause: int) -> None:
+        """Have a member that is DOWN for ever replaced, or done without.
 
-        Raises WorkersRetired where the job does not replace members, as it would wait for ever.
+        Raises WorkersRetired where the job cannot do either, as it would wait for ever.
         """
         copy, worker = self.copies.get(message.copy), message.worker
-        if copy is None or worker in copy.standbys:
+        if copy is None or any(part.retired(copy, worker) for part in self.parts.each):
             return
-        if self.protection.rules.replace_after is not None:
-            _, fall = copy.went_down[worker]
-            self.send(self.scheduler, ReplacementWanted(copy.number, worker), fall)
-        elif not self.described.standbys:
-            problem = "keeps it as a member, and replaces none (protection.replace_after)"
-            raise WorkersRetired(self.now, self.name, worker, problem)
+        raise WorkersRetired(self.now, self.name, worker, KEPT)
 
-    @handles(ReplaceMember, during=AT_WORK)
-    def replace_member(self, message: ReplaceMember, cause: int) -> None:
-        copy = self.copies[message.copy]
+    def replace(self, copy: Copy[Run], message: ReplaceMember) -> None:
+        """Give the place of one of the copy's members to another worker."""
+        worker, other = message.worker, message.replacement
         copy.replace(message)
-        who = message.worker, message.replacement
-        copy.cause = self.record(cause, MemberReplaced, self.name, copy.last, *who)
-        self.report_progress(copy, copy.cause)
-
-    @handles(CheckpointDue)
-    def pass_checkpoints(self, message: CheckpointDue, cause: int) -> None:
-        """Complete, by run number, all checkpoints that runs of this job take while they compute
-        on, and whose time has passed at this instant. With real processes that keep to no nominal
-        times, only the one of the message's run is complete."""
-        due_by, together = self.due_by, self.system.loop.together
-        runs = [copy.run for copy in self.copies.values() if copy.run is not None]
-        for run in sorted(runs, key=lambda run: run.number):
-            beside = run.saving.under_way
-            if beside is None or beside.end is None:
-                continue
-            if beside.end <= due_by if together else run.number == message.run:
-                self.report_progress(run.copy, run.react(SAVED, beside.cause))
+        self.protection.replaced(copy, worker, other)
+        for part in self.parts.each:
+            part.replaced(copy, worker, other)
 
     @handles(
-        *(MemberStateChanged, MemberSpeedChanged, MemberReady, MemberFaultDetected),
-        *(MemberHasNotice, MemberHung, MemberRetired),
+        *(MemberStateChanged, MemberSpeedChanged, MemberReady, MemberRetired, *LATE),
         during=(Life.WAITING, *GONE),
     )
     def too_late(self, message: object, cause: int) -> None:
         """Ignore a message to a copy that ended at the same instant."""
 
-    def _lose(self, copy: Copy[Run], worker: int, cause: int, hidden: bool) -> int:
-        lost, end = self.protection.member_failed(copy, worker), cause
-        if hidden:
-            copy.undetected.setdefault(worker, self.now)
-            if copy.run is not None and copy.depends_on(worker):
-                copy.run.missing.add(worker)  # the run waits for it, whatever others report
-                end = copy.run.review(cause)
-        elif copy.run is not None:
-            self.report_struck(copy)
-            end = self.fail(copy, copy.run, worker, cause)
-        elif self.described.standbys:
-            self.resume_soon()
-        if lost is None:
-            return end
-        failed_members = tuple(sorted(copy.failed_members))
-        cause = self.record(cause, CheckpointLost, self.name, copy.last, failed_members)
-        copy.cause = self.discard(copy, lost, cause)
-        return copy.cause
+    # --- next runs ----------------------------------------------------------------------------
 
-    def fail(self, copy: Copy[Run], run: Run, worker: int, cause: int) -> int:
-        """Act on a fault or hang of the member `worker` that is known now: the run is lost (R2).
-        `cause` is the number of that event. Return the number (seq) of the event that ends the
-        run."""
-        return self.end_run(copy, LOST, cause)
+    def resume_soon(self) -> None:
+        """Ask the parts, and start the next run of each copy that has none, later in this instant,
+        once all changes of workers are known."""
+        if not self._resuming:
+            self._resuming = True
+            self.later(RESUME, NOTHING, Phase.RUNS_RESUME)
 
-    def report_struck(self, copy: Copy[Run]) -> None:
-        """If faults are repaired, report the members of the copy's run, which a fault ends, to the
-        actor that repairs: it may blame one of them for the fault."""
-        if self.repairs is not None and copy.run is not None:
-            struck = RunStruck(copy.number, copy.members, copy.fell_before(self.now))
-            self.send(self.repairs, struck, NOTHING)
+    @handles(Resume)
+    def resume(self, _: Resume, __: int) -> None:
+        self._resuming = False
+        for copy in list(self.copies.values()):
+            for part in self.parts.each:
+                part.resumes(copy)
+            if copy.run is None and not copy.absent and copy.number in self.copies:
+                # Time to choose workers is not spent, as the copy has kept its own.
+                startup, plan = self.parts.before(first=False), self.resumed(copy)
+                self.start_run(copy, plan, copy.cause, keeps=copy.last, startup=startup)
+            for part in self.parts.each:
+                part.settled(copy)
+
+    # --- parts of runs end --------------------------------------------------------------------
+
+    def pass_part(self, run: Run) -> None:
+        """End the run's present part, whose time has passed, and go on with the next one; report
+        the progress to the scheduler if it wants such reports."""
+        cause = run.pass_part(run.cause)
+        if self.reports:
+            self.report_progress(run.copy, cause)
+
+    def end_pause(self, run: Run) -> None:
+        """End the run's pause, whose time has passed."""
+        cause = run.end_pause()
+        for part in self.parts.each:
+            cause = part.pause_over(run, cause)
+        self.report_progress(run.copy, cause)
+
+    # --- runs and copies end ------------------------------------------------------------------
 
     def discard(self, copy: Copy[Run], lost: float | None, cause: int) -> int:
         """Log that the saved work `lost` is given up, so that the copy starts from scratch, unless
@@ -410,89 +412,121 @@ class JobOfRuns(JobOfCopies):
         """End the copy's run, which is lost or has failed, with this outcome. Under buddies or with
         standbys the copy keeps its members for its next run; otherwise the copy ends too. `cause`
         is the number of the event that leads to it. Return the number (seq) of the event that ends
-        the run."""
-        if not self.protection.keeps and not self.described.standbys:
-            return self._drop(copy, outcome, cause, early=True)
+        the run, or of the one by which it costs saved work."""
+        if not (self.protection.keeps or self.parts.keep):
+            return self.drop(copy, outcome, cause, early=True)
         assert copy.run is not None
         copy.outcome = outcome
         copy.cause = end = copy.run.end(outcome, cause, kept=True)
         copy.run = None
         copy.leave(end, keep=True)
         self.resume_soon()
+        if lost := self.protection.lost(copy):
+            copy.cause = end = self.discard(copy, lost, end)
         return end
 
-    def resume_soon(self) -> None:
-        """Have the next run of each copy that has none started later in this instant, once all
-        changes of workers are known."""
-        if not self._resuming:
-            self._resuming = True
-            self.later(RESUME, NOTHING, Phase.RUNS_RESUME)
+    @handles(CancelCopy, during=AT_WORK)
+    def cancel_copy(self, message: CancelCopy, cause: int) -> None:
+        copy = self.copies.get(message.copy)
+        if copy is not None:
+            self.drop(copy, CANCELLED, cause, early=True)
 
-    @handles(Resume)
-    def resume(self, _: Resume, __: int) -> None:
-        self._resuming = False
-        for copy in list(self.copies.values()):
-            self.resume_copy(copy)
-            if copy.newcomers:
-                copy.keep_newcomers()
+    @handles(CancelCopy, during=(Life.WAITING, *GONE))
+    def cancelled_too_late(self, message: CancelCopy, cause: int) -> None:
+        """Ignore the request to cancel a copy that has ended at the same instant."""
 
-    def resume_copy(self, copy: Copy[Run]) -> None:
-        """Start the next run of a copy that has kept its members and has no run, if all members are
-        UP. Members that are DOWN are replaced by standbys first, where the job has standbys."""
-        if copy.run is None and self.described.standbys:
-            self._use_standbys(copy)
-        if copy.run is None and not copy.absent and copy.number in self.copies:
-            # Time to choose workers is not spent, as the copy has kept its own.
-            startup, plan = self.described.startup, self.resumed(copy)
-            self._start_run(copy, plan, copy.cause, keeps=copy.last, startup=startup)
+    def drop(
+        self, copy: Copy[Run], outcome: Outcome, cause: int, early: bool = False, gone: bool = False
+    ) -> int:
+        """End the copy with this outcome: end its run, if it has one, and release its members.
+        `cause` is the number of the event that leads to it. Return the number (seq) of the event
+        that ends the run or, if there is none, that releases the members.
 
-    # --- parts and ends of runs ---------------------------------------------------------------
-
-    @handles(PartDue)
-    def pass_parts(self, message: PartDue, cause: int) -> None:
-        """End the parts of all this job's runs that are due at this instant, and end their pauses,
-        by run number. With real processes that keep to no nominal times, only the part of the
-        message's run ends."""
-        first = self.copies[message.copy].run
-        assert first is not None
-        if not self._passed and (len(self.copies) == 1 or not self.system.loop.together):
-            self.pass_part(first)
+        `gone`: the job itself ends, so it does not wait for workers again. `early`: the scheduler
+        may enrol the members again at this very instant, so that a part may dismiss them later.
+        """
+        if copy.run is not None:
+            end = copy.run.end(outcome, cause)
         else:
-            self._pass_all(first.phase)
+            end = self.record(cause, MembersReleased, self.name, copy.last)
+        copy.run = None
+        if not (early and any(part.released(copy, end) for part in self.parts.each)):
+            copy.leave(end, keep=False)
+        self._forget(copy, end)
+        del self.copies[copy.number]
+        waits = not self.copies and not gone
+        if waits:
+            self.become(WAITING)
+        self.release_copy(copy.number, outcome, end, waits, gone and not self.copies)
+        return end
 
-    @handles(PassMessages)
-    def pass_messages(self, _: PassMessages, __: int) -> None:
-        """Let runs whose last messages have ended at this instant go on, by run number: which of
-        two equal images is kept does not depend on the members that have sent them."""
-        self._pass_all(Phase.PARTS_END)
+    def _forget(self, copy: Copy[Run], cause: int) -> None:
+        self.protection.left(copy)
+        for part in self.parts.each:
+            part.left(copy, cause)
 
-    def _pass_all(self, phase: Phase) -> None:
-        due_by = self.due_by
-        runs = [copy.run for copy in self.copies.values() if copy.run is not None]
-        for run in sorted(runs, key=lambda run: run.number):
-            if run.number in self._passed and not run.ended:
-                self.report_progress(run.copy, run.react(READY, self._passed[run.number]))
-            if not run.ended and self.ends(run) <= due_by and run.phase is phase:
-                self.pass_part(run)
-        self._passed.clear()
+    def _complete_by(self, first: Copy[Run], cause: int) -> int:
+        """Complete the job, or an iterative job's present iteration, by the run of the copy
+        `first`, which has finished first. All other copies are cancelled at this instant. `cause`
+        is the number of the event that leads to it. Return the number (seq) of the event that ends
+        the completing run."""
+        gone = self.last_work()
+        others = [copy for copy in self.copies.values() if copy is not first]
+        assert first.run is not None
+        end = first.run.end(COMPLETED, cause)
+        first.run = None
+        for copy in others:
+            self.drop(copy, CANCELLED, end, gone=gone)
+        self.protection.forget()
+        first.leave(end, keep=False)
+        self._forget(first, end)
+        self.copies.clear()
+        since = self.complete_work(end)
+        if gone:
+            self.release_copy(first.number, COMPLETED, end, False, True)
+            self.complete(since)
+        else:
+            self.become(WAITING)
+            self.release_copy(first.number, COMPLETED, end, True, since=since)
+        return end
 
-    def ends(self, run: Run) -> float:
-        """Return the time at which the run's present part ends; inf where that is not known."""
-        return run.due
+    @handles(LimitReached)
+    def reach_limit(self, message: LimitReached, cause: int) -> None:
+        runs = {copy.run.number: copy for copy in self.copies.values() if copy.run is not None}
+        reached = runs.get(message.run)
+        if reached is None:
+            return
+        # The copy that has reached the limit ends last: its end is the cause of the job's.
+        for copy in [*(it for it in self.copies.values() if it is not reached), reached]:
+            end = self.drop(copy, CANCELLED, cause, gone=True)
+        self.die(end)
 
-    def pass_part(self, run: Run) -> None:
-        """End the run's present part, whose time has passed, and go on with the next one; report
-        the progress to the scheduler if it wants such reports."""
-        cause = run.pass_part(run.cause)
-        if self.reports:
-            self.report_progress(run.copy, cause)
+    # --- what it reports ----------------------------------------------------------------------
 
-    def over(self, run: Run, outcome: Outcome, cause: int) -> int:
-        copy = run.copy
-        if outcome is not FAILED:
-            return self._complete_by(copy, cause)
-        lost = self.protection.failed(copy)
-        cause = self.end_run(copy, FAILED, cause)
-        if lost:
-            copy.cause = cause = self.discard(copy, lost, cause)
-        return cause
+    def report_progress(self, copy: Copy[Run], cause: int) -> None:
+        """Send the scheduler the progress of a copy whose stage or rate has changed, if the job is
+        to send such reports and the copy has not ended. `cause` is the number of the event that
+        changed it."""
+        if self.reports and copy.number in self.copies:
+            self.send(self.scheduler, self._progress(copy), cause)
+
+    def _progress(self, copy: Copy[Run]) -> RunProgress:
+        run, whose = copy.run, (self.index, copy.number)
+        if run is None:
+            return RunProgress(*whose, None, 0, 0, 0, 0, 0, NOTHING)
+        part = run.part if run.stage is Stage.COMPUTING else IDLE
+        account = part.done, part.rate, part.since
+        kept = self.protection.saved
+        saved = kept.of(run.work) if kept else 0
+        return RunProgress(*whose, run.stage, run.work, run.base, *account, run.started, saved)
+
+    def waits_for(self) -> str | None:
+        copies = self.copies.values()
+        absent = sorted((worker, copy.name(worker)) for copy in copies for worker in copy.absent)
+        if absent:
+            return f"{', '.join(name for _, name in absent)} to be UP again"
+        awaited = [(copy, copy.run) for copy in copies if copy.run is not None]
+        lack = sorted(
+            (worker, copy.name(worker)) for copy, run in awaited for worker in run.missing
+        )
+        return f"messages of {', '.join(it for _, it in lack)}" if lack else super().waits_for()

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
-from attrs import define, evolve
+from attrs import define, evolve, field
 
-from actors.copy import Copy
+from actors.copy import Copy, Group
 from actors.events import Stage
 from actors.protection.plan import Plan, State
 from actors.protection.protection import Protection
 from actors.protection.rules import on
-from actors.replicas import Group
 
 
 def groups(members: Sequence[int], size: int = 2) -> list[tuple[int, ...]]:
@@ -47,77 +46,151 @@ def buddies(rings: Sequence[Sequence[int]], worker: int) -> set[int]:
 
 
 @define(eq=False)
+class Kept:
+    """What one copy's members keep in their memory for each other."""
+
+    saved: State | None = None
+    """The last checkpoint that buddies keep; None: there is none."""
+    stored: State | None = None
+    """The last checkpoint that is at the master too (rules.md, P9); None: there is none."""
+    fetches: bool = False
+    """Whether the next run begins from `stored`, which the members then fetch."""
+    failed: set[int] = field(factory=set)
+    """Members that have gone DOWN since the last recovery ended."""
+    rings: Sequence[Sequence[int]] | None = None
+    """Rings of members that keep each other's checkpoints; None while they have not been
+    computed."""
+    keepers: list[Group] = field(factory=list)
+    """Groups of members, each of which holds the whole state, in which buddies still have the last
+    checkpoint."""
+    given_up: float = 0
+    """Saved work that has been lost while the run goes on, which does not need it. It is given up
+    if the run is lost before its next checkpoint."""
+
+
+@define(eq=False)
 class Buddies(Protection):
     """Protection by checkpoints that members keep for each other in memory (P2). A copy keeps its
     members when its run is lost. Its checkpoint is lost once two neighbours of a ring have gone
     DOWN before a recovery was over; any two of a pair or of a ring of three are neighbours.
 
-    Where a job was resized, the rings are those of its present members. A `Copy` keeps account of
-    what its members have in memory: a message for each member and checkpoint would cost more than
-    all else of a run of malleable17.
+    Where a job was resized, the rings are those of its present members. The protection keeps
+    account of what members have in memory: a message for each member and checkpoint would cost more
+    than all else of a run of malleable17.
     """
 
     keeps: ClassVar[bool] = True
+    _kept: dict[int, Kept] = field(init=False, factory=dict)
+    """Maps the number of each copy to what its members keep."""
+
+    def _of(self, copy: Copy[Any]) -> Kept:
+        kept = self._kept.get(copy.number)
+        if kept is None:
+            kept = self._kept[copy.number] = Kept()
+            if copy.division is not None:
+                kept.keepers = list(copy.division.groups)
+        return kept
 
     def resumed(self, copy: Copy[Any]) -> Plan:
         """Return the plan of the next run on the members that the copy has kept: from its last
         checkpoint or, if there is none, from scratch. The recovery takes its time in both cases
         (P2)."""
+        kept, plan = self._of(copy), self.plan(copy)
         before = ((Stage.RECOVERING, on(self.rules.recovery, copy.holders)),)
-        loads = 0 if copy.fetches and self.rules.bytes is not None else None
-        fetches, plan = copy.fetches and loads is None, self.plan(copy)
-        return evolve(plan, begins=copy.saved, fetches=fetches, loads=loads, before=before)
+        loads = 0 if kept.fetches and self.rules.bytes is not None else None
+        fetches = kept.fetches and loads is None
+        return evolve(plan, begins=kept.saved, fetches=fetches, loads=loads, before=before)
 
     def save(self, copy: Copy[Any], state: State) -> None:
-        copy.saved, copy.holders = state, len(copy.members)
-        copy.fetches = False
-        if copy.replicas is not None:
-            copy.keepers, copy.given_up = copy.replicas.left(), 0
+        kept = self._of(copy)
+        kept.saved, copy.holders, kept.fetches = state, len(copy.members), False
+        if copy.division is not None:
+            kept.keepers = [group for group in copy.division.groups if not group.out]
+            kept.given_up = 0
+
+    def store(self, copy: Copy[Any], state: State) -> None:
+        self._of(copy).stored = state
 
     def member_failed(self, copy: Copy[Any], worker: int) -> float | None:
         """Discard the copy's checkpoint if this member goes DOWN and a neighbour of it in its ring
         has gone DOWN, too, since the last recovery ended, or if it has no neighbour. Return the
         saved work that is lost, 0 if there was none; None if nothing is discarded.
 
-        A second failure of the same member loses nothing, unless it has no buddy (P2). Each replica
-        that took the checkpoint keeps a whole one, so that only the last of them to lose it matters
-        (E1).
+        A second failure of the same member loses nothing, unless it has no buddy (P2). Where groups
+        hold the whole state each, each that took the checkpoint keeps a whole one, so that only the
+        last of them to lose it matters (E1); a run that goes on then lacks nothing, and what is
+        lost is given up only if that run is lost before its next checkpoint.
         """
-        copy.failed_members.add(worker)
+        kept, division = self._of(copy), copy.division
+        kept.failed.add(worker)
         if not self.rules.fatal:
             return None
-        others = buddies(self._groups(copy), worker)
-        if others and copy.failed_members.isdisjoint(others):
+        others = buddies(self._rings(copy, kept), worker)
+        if others and kept.failed.isdisjoint(others):
             return None
-        if copy.replicas is not None:
-            group = copy.replicas.of(worker)
-            if group not in copy.keepers:
-                return None
-            copy.keepers.remove(group)
-            if copy.keepers:
-                return None
-        return self._discard(copy)
+        if division is None:
+            return self._discard(copy, kept)
+        group = division.of(worker)
+        if group not in kept.keepers:
+            return None
+        kept.keepers.remove(group)
+        if kept.keepers:
+            return None
+        lost = self._discard(copy, kept)
+        if copy.run is None or not copy.run.computes:
+            return lost
+        kept.given_up = lost
+        return 0
 
-    def _groups(self, copy: Copy[Any]) -> Sequence[Sequence[int]]:
-        if copy.groups is None:
-            replicas = copy.replicas
-            each = [copy.members] if replicas is None else [it.members for it in replicas.groups]
-            copy.groups = [ring for members in each for ring in self._rings(members)]
-        return copy.groups
+    def failed_members(self, copy: Copy[Any]) -> Iterable[int]:
+        return self._of(copy).failed
 
-    def _rings(self, members: Sequence[int]) -> Sequence[Sequence[int]]:
+    def lost(self, copy: Copy[Any]) -> float:
+        kept = self._of(copy)
+        given_up, kept.given_up = kept.given_up, 0
+        return given_up
+
+    def _rings(self, copy: Copy[Any], kept: Kept) -> Sequence[Sequence[int]]:
+        if kept.rings is None:
+            division = copy.division
+            each = [copy.members] if division is None else [it.members for it in division.groups]
+            kept.rings = [ring for members in each for ring in self._ringed(members)]
+            copy.places_count = True
+        return kept.rings
+
+    def _ringed(self, members: Sequence[int]) -> Sequence[Sequence[int]]:
         rules = self.rules
         spread = rules.node > 1 and rules.group == 2
         return across(members, rules.node) if spread else groups(members, rules.group)
 
-    def recovered(self, copy: Copy[Any]) -> None:
-        copy.failed_members.clear()
-        copy.fetches = False
-        if copy.replicas is not None:
-            copy.keepers = list(copy.replicas.groups)
+    def replaced(self, copy: Copy[Any], worker: int, other: int) -> None:
+        """Give the newcomer `other` the member's place among the buddies. If the member had gone
+        DOWN since the last recovery ended, the newcomer counts as having gone DOWN too: it does not
+        hold its buddy's checkpoint yet (P10)."""
+        kept = self._of(copy)
+        if kept.rings is not None:
+            kept.rings = [[other if n == worker else n for n in ring] for ring in kept.rings]
+        if worker in kept.failed:
+            kept.failed.add(other)
+            kept.failed.discard(worker)
 
-    def rejoined(self, copy: Copy[Any], group: Group) -> None:
-        copy.failed_members.difference_update(group.members)
+    def exchanged(self, copy: Copy[Any], left: Iterable[int]) -> None:
+        kept = self._of(copy)
+        kept.failed.difference_update(left)
+        kept.rings = None
+
+    def left(self, copy: Copy[Any]) -> None:
+        self._kept.pop(copy.number, None)
+
+    def recovered(self, copy: Copy[Any]) -> None:
+        kept = self._of(copy)
+        kept.failed.clear()
+        kept.fetches = False
+        if copy.division is not None:
+            kept.keepers = list(copy.division.groups)
+
+    def rejoined(self, copy: Copy[Any], members: Iterable[int]) -> None:
+        self._of(copy).failed.difference_update(members)
 
     def failed(self, copy: Copy[Any]) -> float | None:
         """Discard what this copy has saved, as a verification has found an error, unless its
@@ -125,17 +198,18 @@ class Buddies(Protection):
         None if all is kept."""
         if self.rules.verified:
             return None
-        lost = copy.saved or copy.stored
-        copy.stored = None
-        self._discard(copy)
+        kept = self._of(copy)
+        lost = kept.saved or kept.stored
+        kept.stored = None
+        self._discard(copy, kept)
         return lost.done if lost else 0
 
     @staticmethod
-    def _discard(copy: Copy[Any]) -> float:
+    def _discard(copy: Copy[Any], kept: Kept) -> float:
         """Replace the copy's checkpoint by its last one that is at the master too, as images (P9),
         or, without one, by nothing. Return the saved work that is lost: 0 if there was none, or if
         images are at the master."""
-        lost = copy.saved.done if copy.saved and not copy.stored else 0
-        copy.saved, copy.holders = copy.stored, len(copy.members)
-        copy.fetches = copy.stored is not None
+        lost = kept.saved.done if kept.saved and not kept.stored else 0
+        kept.saved, copy.holders = kept.stored, len(copy.members)
+        kept.fetches = kept.stored is not None
         return lost

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from attrs import define, evolve, field
@@ -14,7 +15,6 @@ from actors.events import ProtectionKind, Stage
 from actors.protection.plan import Plan, State
 from actors.protection.rules import Rules, on
 from actors.protection.saving import CountedSaving, Saving, SavingBeside
-from actors.replicas import Group
 
 
 def begun(plan: Plan, saved: State | None, clone: State | None) -> Plan:
@@ -100,10 +100,14 @@ class Protection:
         images on channels of the master, and the checkpoint lasts until all have arrived."""
         return on(self.rules.cost, members)
 
-    def saving(self, plan: Plan, counted: bool) -> Saving:
-        """Return the object that takes the checkpoints of one run with this plan. `counted`: they
-        cost nothing, and are counted by arithmetic."""
-        if counted:
+    def saving(self, plan: Plan, unseen: bool) -> Saving:
+        """Return the object that takes the checkpoints of one run with this plan. `unseen`: neither
+        the scheduler nor the log needs to know of each, so that they are counted by arithmetic
+        where they take no time, no message and no storage, and no other copy needs them."""
+        rules = self.rules
+        free = unseen and plan.cost == 0 and rules.blocking and rules.copies == 1
+        needed = rules.verified or rules.on_notice or rules.images_every
+        if free and not needed and rules.bytes is None:
             return CountedSaving(plan)
         return Saving(plan) if self.rules.blocking else SavingBeside(plan)
 
@@ -111,6 +115,9 @@ class Protection:
     def save(self, copy: Copy[Any], state: State) -> None:
         """Store `state`, that of a checkpoint of the copy's run that is complete now, so that later
         runs can begin from it."""
+
+    def store(self, copy: Copy[Any], state: State) -> None:
+        """Store `state`, that of a checkpoint of the copy's run that is at the master, too (P9)."""
 
     def member_failed(self, copy: Copy[Any], worker: int) -> float | None:
         """Discard what is lost as the member `worker` of the copy goes DOWN. Return the saved work
@@ -120,9 +127,29 @@ class Protection:
     def recovered(self, copy: Copy[Any]) -> None:
         """Record that the recovery with which the copy's run began is over."""
 
-    def rejoined(self, copy: Copy[Any], group: Group) -> None:
-        """Record that a replica (`group`) that had dropped out of the copy's run has rejoined it
-        (E1)."""
+    def rejoined(self, copy: Copy[Any], members: Iterable[int]) -> None:
+        """Record that these members, on which the copy's run had ceased to compute, have the whole
+        state again, and that the run computes on them (E1)."""
+
+    def replaced(self, copy: Copy[Any], worker: int, other: int) -> None:
+        """Record that the worker `other` has the place of the member `worker` from now on."""
+
+    def exchanged(self, copy: Copy[Any], left: Iterable[int]) -> None:
+        """Record that the copy has other members from now on; the workers `left` are none any
+        more."""
+
+    def failed_members(self, copy: Copy[Any]) -> Iterable[int]:
+        """Return the members that have gone DOWN since the last recovery ended, if the protection
+        keeps account of them."""
+        return ()
+
+    def lost(self, copy: Copy[Any]) -> float:
+        """Return the saved work that was lost while the copy's run went on, which did not need it:
+        it is given up now that the run is lost. 0 if there is none."""
+        return 0
+
+    def left(self, copy: Copy[Any]) -> None:
+        """Forget what the copy's members hold, as the copy has ended."""
 
     @abstractmethod
     def failed(self, copy: Copy[Any]) -> float | None:

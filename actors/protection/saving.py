@@ -13,11 +13,10 @@ from attrs import define, field
 
 from actors.copy import Copy
 from actors.events import CheckpointStarted, CheckpointStored, CheckpointTaken, ProtectionKind
+from actors.owner import Owner
 from actors.progress import PartBeside, Progress
 from actors.protection.plan import Plan, State
 from actors.runtime import Actor, Event, message
-from actors.steps import Halt
-from actors.storage import StorageClient
 from policies.maths.tolerance import ROUNDING
 
 Answer = tuple[bool, int]
@@ -36,12 +35,25 @@ class Level(enum.IntEnum):
 FIRST, SECOND = Level
 
 
-class Keeper(Protocol):
-    """The part of a job to which complete checkpoints are handed."""
+class Client(Protocol):
+    """The part of a client of the shared storage that a run may use; it is
+    `actors.parts.storage.StorageClient`."""
 
-    def saved(self, run: Any, state: State, cause: int) -> None:
-        """Store `state`, that of a complete checkpoint of this run. `cause` is the number of the
-        event that logs the checkpoint."""
+    size: float
+    """Bytes of a state, of all members together."""
+    part: Progress | None
+    """Progress of the save or load under way, in bytes; None: there is none."""
+
+    def begin(self, run: Any, part: Progress, aim: Callable[[int], None], cause: int) -> None:
+        """Begin to save or load `part`, an account in bytes. `aim` is called, with the number of an
+        event, whenever the bandwidth changes."""
+
+    def review(self, run: Any, cause: int) -> int:
+        """Ask for bandwidth, or give it back, as the run's members have changed; return the number
+        (seq) of the last event."""
+
+    def end(self, run: Any, cause: int) -> None:
+        """Give the bandwidth back, and forget the save or load."""
 
 
 class Saver(Protocol):
@@ -52,8 +64,7 @@ class Saver(Protocol):
     copy: Copy[Any]
     part: Progress
     base: float
-    client: StorageClient | None
-    halt: Halt
+    client: Client | None
 
     @property
     def width(self) -> int:
@@ -65,8 +76,8 @@ class Saver(Protocol):
         does not pause."""
 
     @property
-    def owner(self) -> Keeper:
-        """The job, which stores each complete checkpoint of the first level."""
+    def owner(self) -> Owner:
+        """The job, to which complete checkpoints are handed."""
 
     def state(self, now: float) -> State:
         """Return the run's state at `now`, as a checkpoint would save it."""
@@ -121,9 +132,9 @@ class Saving:
     def heeds_notice(self, run: Saver) -> bool:
         """Return whether an owner's notice, that it will take a member DOWN, makes a checkpoint due
         now. It does if the protection asks for that (`on_notice`), the run has computed since its
-        last checkpoint, and the run does not wait for a fault or a hang to be detected (O1, F1,
-        F6)."""
-        if not self.plan.rules.on_notice or run.copy.waits_for_detection or run.halt & Halt.HUNG:
+        last checkpoint, and the run does not stand still for a reason that is not known yet, such
+        as a fault or a hang (O1, F1, F6)."""
+        if not self.plan.rules.on_notice or run.owner.doubts(run.copy):
             return False
         return run.part.at(run.actor.now) > 0
 
@@ -173,7 +184,7 @@ class Saving:
     def _keep(self, run: Saver, state: State, level: Level, cause: int) -> int:
         copy = run.copy
         if level is SECOND:
-            copy.stored = state
+            run.owner.stored(run, state)
             cause = run.record(cause, CheckpointStored, state.done)
         else:
             copy.taken += 1

@@ -144,6 +144,10 @@ class Actor:
     """Maps each state to the states that may follow, each with its handlers, so that a change of
     state costs one look-up."""
 
+    part_kinds: ClassVar[tuple[type, ...]] = ()
+    """Classes of the parts that an actor of this class may have: objects within it whose methods
+    handle some of its messages."""
+
     name: str
     """Name of the actor in logs and errors, unique in its system."""
     system: Home = field(init=False, repr=False)
@@ -246,6 +250,11 @@ class Actor:
             self.handlers = STOPPED
             self.system.stopped(self)
 
+    def part(self, kind: type[C]) -> C:
+        """Return the actor's part of this class, which is about to handle a message. An actor with
+        `part_kinds` defines this."""
+        raise UnexpectedMessage(f"{self.name} has no {kind.__name__}")
+
     # --- what an actor may define ------------------------------------------------------------
 
     def started(self) -> None:
@@ -263,13 +272,25 @@ def _states(cls: type[Actor]) -> dict[enum.Enum | None, None]:
 
 
 def _marks(
-    cls: type,
+    cls: Any,
 ) -> Iterator[tuple[type, tuple[enum.Enum, ...], Callable[[Any, Any, int], None]]]:
     # Base classes first, so that an override replaces the handler that it overrides.
     for name in dict.fromkeys(name for base in reversed(cls.__mro__) for name in vars(base)):
         method: Any = getattr(cls, name, None)  # an abstract class lacks its list of methods yet
         for kind, during in getattr(method, "__handles__", ()):
             yield kind, during, method
+    for part in getattr(cls, "part_kinds", ()):
+        for kind, during, method in _marks(part):
+            yield kind, during, _of_part(part, method)
+
+
+def _of_part(
+    kind: type, method: Callable[[Any, Any, int], None]
+) -> Callable[[Any, Any, int], None]:
+    def handle(actor: Actor, message: object, cause: int) -> None:
+        method(actor.part(kind), message, cause)
+
+    return handle
 
 
 def _table(cls: type[Actor], state: enum.Enum | None) -> Handlers:

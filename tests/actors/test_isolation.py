@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pkgutil import walk_packages
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -54,9 +55,18 @@ class Guard:
         module = frame.f_globals["__name__"]
         if module.startswith("actors.runtime") or not module.startswith(("actors.", "tests.")):
             return
-        if frame.f_locals.get("self") is not actor:  # its own birth, in another one's handler
+        if frame.f_locals.get("self") is not actor and not is_born(actor, frame):
             who = self.acting[-1].name
             raise Intrusion(f"{who} touches {actor.name}.{attribute} in {module}")
+
+
+def is_born(actor: Actor, frame: FrameType | None) -> bool:
+    """Whether it begins its life, in another one's handler, and its parts with it."""
+    while frame is not None:
+        if frame.f_code is type(actor).started.__code__ and frame.f_locals["self"] is actor:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def import_all() -> None:

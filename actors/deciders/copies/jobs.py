@@ -9,10 +9,9 @@ from typing import ClassVar
 
 from attrs import define, field
 
-from actors.copies import AT_WORK
 from actors.copy import Copy
 from actors.events import Outcome, ProtectionDescribed
-from actors.job import WAITING, Job, Life
+from actors.job import AT_WORK, WAITING, Job, Life
 from actors.messages import CancelCopy, JobOver, StateSaved
 from actors.protection import Rules
 from actors.protection.plan import Plan, State, furthest

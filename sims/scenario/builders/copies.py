@@ -17,10 +17,10 @@ from actors.deciders.copies import (
     VectorisedJob,
 )
 from actors.job import Job
+from actors.parts.storage import Storage
 from actors.protection import ProtectionKind, Rules
 from actors.runtime import System
 from actors.scheduler import Decider, Scheduler
-from actors.storage import Storage
 from policies.copies import Laps, LapsR, ProcessorSharing, named
 from policies.interface import RedundancyPolicy
 from policies.interface.queue import BatchJob

@@ -4,7 +4,7 @@ otherwise full runs."""
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from math import inf, isfinite
 from pathlib import Path
@@ -16,11 +16,16 @@ from actors.dependencies import Dependencies
 from actors.events import DeciderKind
 from actors.hazards import SilentErrors
 from actors.job import JobOfAttempts
+from actors.parts import Host, Part
+from actors.parts.clocks import Clocks
+from actors.parts.detection import Detection
+from actors.parts.repair import Repair
+from actors.parts.reuse import Reuse
+from actors.parts.storage import Storage, StorageUse
 from actors.protection import ProtectionKind, Rules, protection
 from actors.runs import JobOfRuns
 from actors.runtime import System
 from actors.scheduler import Scheduler
-from actors.storage import Storage
 from policies.interface.kinds import JobKind
 from policies.interface.queue import BatchJob
 from policies.maths.silent_errors import draw_failures
@@ -115,7 +120,7 @@ class JobMaker:
         """Make the actor of a job whose runs have stages, by calling `make`, under the protection
         `rules`. `listed` gives the outcomes of its verifications, 1 for an error, where they are
         known beforehand; None where the job's errors are as the scenario says."""
-        scenario, index = self.scenario, submission.job.index
+        index = submission.job.index
         if submission.job.kind in (JobKind.RIGID, JobKind.MOLDABLE):
             refuse_tiny_period(rules, submission.job)
         return make(
@@ -123,15 +128,26 @@ class JobMaker:
             submitter=self._dependencies if index in self.jobs.waits else None,
             awaited_by=self._dependencies if index in self._awaited else None,
             protection=protection(rules),
-            clocks=self.scheduler.clocks,
-            repairs=self.scheduler.repairs,
-            recorded=self.scheduler.repairs is not None and recorded(scenario),
-            storage=self.storage,
             errors=self._errors(submission) if listed is None else SilentErrors(iter(listed)),
             needs=submission.needs,
             reports=self.scheduler.decider.wants_progress,
-            reuse=scenario.decider is DeciderKind.ENROLMENT and scenario.policy.reuse,
+            given=tuple(self._parts(rules)),
         )
+
+    def _parts(self, rules: Rules) -> Iterator[Callable[[Host], Part]]:
+        """Yield makers of the parts of jobs that follow from the platform, for a job with these
+        rules of protection."""
+        scenario, scheduler = self.scenario, self.scheduler
+        if scenario.decider is DeciderKind.ENROLMENT and scenario.policy.reuse:
+            yield Reuse
+        if scheduler.repairs is not None:
+            yield partial(Repair, repairs=scheduler.repairs, recorded=recorded(scenario))
+        if scheduler.clocks:
+            yield partial(Clocks, clocks=scheduler.clocks)
+        if self.storage is not None and rules.bytes is not None:
+            yield partial(StorageUse, storage=self.storage)
+        if any(law.detection for law in scenario.faults.laws):
+            yield Detection
 
     def _maker_and_rules(self, submission: Submission) -> tuple[Make, Rules]:
         """Return the function that makes the actor of a job of this kind under this decider, and
@@ -149,10 +165,6 @@ class JobMaker:
         rules = submission.rules(scenario)
         if scenario.decider is DeciderKind.DEADLINE:
             rules = evolve(rules, changeover=scenario.policy.changeover)
-        if job.replicas is not None:
-            from actors.replicated_job import JobOfReplicas
-
-            return JobOfReplicas, rules
         if job.kind is not JobKind.ITERATIVE:
             return JobOfRuns, rules
         from actors.iterative_job import IterativeJob

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from actors.events import StorageDescribed
+from actors.parts.storage import Storage
 from actors.protection import ProtectionKind
 from actors.runtime import System
-from actors.storage import Storage
 from sims.errors import unfit
 from sims.scenario import Scenario
 from sims.scenario.jobs import STORAGE

@@ -20,8 +20,8 @@ from actors.events import (
     Stage,
     StageStarted,
 )
+from actors.parts.storage import max_min
 from actors.runtime import Record
-from actors.storage import max_min
 from policies.maths.checkpoint import daly_work, young_work
 from sims.audit.audit import audit
 from sims.errors import InputError

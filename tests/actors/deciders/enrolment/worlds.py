@@ -25,6 +25,7 @@ from actors.hazards import SilentErrors
 from actors.iterative_job import IterativeJob
 from actors.limit import Cap
 from actors.master import Master
+from actors.parts.reuse import Reuse
 from actors.pool import Pool
 from actors.protection import Rules, protection
 from actors.runtime import NOTHING, Event, Record, Sink, System
@@ -186,7 +187,7 @@ class World:
             ),
             needs=self._needs(k, job),
             reports=scheduler.decider.wants_progress,
-            reuse=self.reuse,
+            given=(Reuse,) if self.reuse else (),
             tasks=job.tasks,
             iterations=job.iterations,
             task_times=[it.task_time for it in self.platform],

@@ -1,15 +1,22 @@
-"""Shared storage divides its bandwidth among the runs that save or load (rules.md, S1)."""
+"""Storage: what all runs share divides its bandwidth among those that save or load (rules.md, S1).
+
+Requests of an instant are answered together, after the master has assigned its channels: a share
+depends on who else saves or loads, not on who asked first.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from actors.copy import Copy
 from actors.events import BandwidthShared
+from actors.job import AT_WORK
+from actors.parts.part import Part
 from actors.progress import Progress
+from actors.run import Run
 from actors.runtime import NOTHING, Actor, Phase, handles, message
 from policies.maths.tolerance import ROUNDING
 
@@ -48,8 +55,18 @@ class ShareBandwidth:
 
 @message
 class BandwidthSet:
-    """Storage to job: a run, or a group of its members (-1: the run itself), saves or loads at this
-    bandwidth from now on."""
+    """Storage to job: a run saves or loads at this bandwidth from now on."""
+
+    copy: int
+    run: int
+    bandwidth: float
+    """Bandwidth from now on, bytes per time unit."""
+
+
+@message
+class GroupBandwidthSet:
+    """Storage to job: a group of a run's members, which loads for itself, does so at this bandwidth
+    from now on."""
 
     copy: int
     run: int
@@ -132,7 +149,10 @@ class Storage(Actor):
             cause = self._changed if use.bandwidth else use.cause
             use.bandwidth = bandwidth
             to = use.message
-            self.send(to.job, BandwidthSet(to.copy, to.run, to.group, bandwidth), cause)
+            told: object = BandwidthSet(to.copy, to.run, bandwidth)
+            if to.group >= 0:
+                told = GroupBandwidthSet(to.copy, to.run, to.group, bandwidth)
+            self.send(to.job, told, cause)
 
     def _order(self, key: tuple[int, int, int]) -> tuple[float, int, int, int]:
         return self.uses[key].message.cap, *key
@@ -179,6 +199,11 @@ class StorageClient:
     _aim: Callable[[int], None] = field(init=False)
     _uses: bool = field(init=False, default=False)
     """Whether the run has requested bandwidth and not given it back."""
+
+    def of_group(self, group: int, groups: int) -> StorageClient:
+        """Return a client for one of `groups` equal groups of the run's members, which loads its
+        part of a state for itself."""
+        return evolve(self, size=self.size / groups, group=group)
 
     def begin(self, run: Sharer, part: Progress, aim: Callable[[int], None], cause: int) -> None:
         """Begin to save or load `part`, an account in bytes, and request bandwidth if `run` can
@@ -228,3 +253,24 @@ class StorageClient:
         if self._uses:
             self._leave(run, cause)
         self.part = None
+
+
+@define(eq=False)
+class StorageUse(Part):
+    """Gives the runs of a job, which keeps checkpoints on shared storage, clients of it."""
+
+    storage: Actor
+
+    def equip(self, run: Run) -> None:
+        rules = self.job.protection.rules
+        assert rules.bytes is not None
+        about = self.job.index, rules.bytes, rules.worker_bandwidth
+        run.client = StorageClient(self.storage, *about)
+
+    @handles(BandwidthSet, during=AT_WORK)
+    def set_bandwidth(self, message: BandwidthSet, cause: int) -> None:
+        """Continue a run's save or load at the bandwidth that the storage now gives it."""
+        run = self.job.copies[message.copy].run
+        assert run is not None
+        assert isinstance(run.client, StorageClient)
+        run.client.share(run, message.bandwidth, cause)

@@ -1,0 +1,65 @@
+"""Detection: a fault can stay unknown to the job whose member it strikes (rules.md, F1).
+
+Until it is known, the run stands still as if the member were RECLAIMED; nothing is lost, and nobody
+replaces the member. What the run would tell of its state is not to be trusted meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from attrs import define, field
+
+from actors.copy import Copy
+from actors.events import FaultDetected
+from actors.job import AT_WORK
+from actors.messages import MemberFaultDetected
+from actors.parts.part import NONE_HIDDEN, Part
+from actors.run import Run
+from actors.runtime import handles
+
+
+@define(eq=False)
+class Detection(Part):
+    """Keeps the faults of members that the job does not know of yet."""
+
+    late: ClassVar = (MemberFaultDetected,)
+    _of: dict[int, dict[int, float]] = field(init=False, factory=dict)
+    """Maps each copy that has such members to these, each with the time at which it went DOWN."""
+
+    def down(self, copy: Copy[Run], worker: int, hidden: bool, cause: int) -> int | None:
+        if not hidden:
+            return None
+        self._of.setdefault(copy.number, {}).setdefault(worker, self.job.now)
+        if copy.run is not None and copy.depends_on(worker):
+            copy.run.missing.add(worker)  # the run waits for it, whatever others report
+            return copy.run.review(cause)
+        return cause
+
+    @handles(MemberFaultDetected, during=AT_WORK)
+    def detected(self, message: MemberFaultDetected, cause: int) -> None:
+        """Have the job act on a fault that was hidden from it: the run is lost now."""
+        job, worker = self.job, message.worker
+        copy = job.copies.get(message.copy)
+        if copy is None or worker not in self.hidden(copy):
+            return
+        del self._of[copy.number][worker]
+        job.parts.known(copy, worker)
+        cause = job.record(cause, FaultDetected, job.name, copy.last, worker)
+        if copy.run is not None:
+            cause = job.fail(copy, copy.run, worker, cause)
+        job.report_progress(copy, cause)
+
+    def hidden(self, copy: Copy[Run]) -> Mapping[int, float]:
+        return self._of.get(copy.number, NONE_HIDDEN)
+
+    def doubts(self, copy: Copy[Run]) -> bool:
+        return any(copy.depends_on(worker) for worker in self.hidden(copy))
+
+    def replaced(self, copy: Copy[Run], worker: int, other: int) -> None:
+        if copy.number in self._of:
+            self._of[copy.number].pop(worker, None)
+
+    def left(self, copy: Copy[Run], cause: int) -> None:
+        self._of.pop(copy.number, None)

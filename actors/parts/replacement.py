@@ -1,0 +1,75 @@
+"""Replacement: a member that has been DOWN for long enough gives its place to a free worker or a
+spare (rules.md, P10).
+
+The scheduler chooses the worker. Until then the copy keeps its other members. What has happened to
+a member that is not known to be DOWN yet does not count: its job would not ask.
+"""
+
+from __future__ import annotations
+
+from attrs import define
+
+from actors.copy import Copy
+from actors.events import MemberReplaced
+from actors.job import AT_WORK
+from actors.messages import ReplaceMember, ReplacementDue, ReplacementWanted
+from actors.parts.part import Host, Part
+from actors.run import Run
+from actors.runtime import NOTHING, Phase, handles
+
+
+@define(eq=False)
+class Replacement(Part):
+    """Asks the scheduler for workers in the places of members that have been DOWN for
+    `replace_after` of the protection."""
+
+    @classmethod
+    def wanted(cls, job: Host) -> bool:
+        return job.protection.rules.replace_after is not None
+
+    @property
+    def _after(self) -> float:
+        after = self.job.protection.rules.replace_after
+        assert after is not None
+        return after
+
+    def down(self, copy: Copy[Run], worker: int, hidden: bool, cause: int) -> None:
+        since, _ = copy.went_down[worker]
+        if since == self.job.now:
+            due = ReplacementDue(copy.number, worker, since)
+            self.job.at(since + self._after, due, cause, Phase.RUNS_RESUME)
+
+    def known(self, copy: Copy[Run], worker: int) -> None:
+        """Ask for a worker if the time passed before the member's fault was detected."""
+        since, _ = copy.went_down[worker]
+        if since < self.job.now:
+            self.ask(ReplacementDue(copy.number, worker, since), NOTHING)
+
+    @handles(ReplacementDue)
+    def ask(self, message: ReplacementDue, _: int) -> None:
+        """Ask the scheduler for a worker to replace the member that the message names. Nothing
+        happens unless the member has been away since the time in the message, its fault is known,
+        and `replace_after` has passed."""
+        copy, worker = self.job.copies.get(message.copy), message.worker
+        if copy is None:
+            return
+        since, fall = copy.went_down.get(worker, (-1, NOTHING))
+        known = self.job.parts.hidden(copy).get(worker) != since  # a later fault does not matter
+        if known and since == message.since and since + self._after <= self.job.due_by:
+            self.job.send(self.job.scheduler, ReplacementWanted(copy.number, worker), fall)
+
+    def retired(self, copy: Copy[Run], worker: int) -> bool:
+        """Ask at once, without waiting for `replace_after`, for a worker in the place of a member
+        that is DOWN for ever."""
+        _, fall = copy.went_down[worker]
+        self.job.send(self.job.scheduler, ReplacementWanted(copy.number, worker), fall)
+        return True
+
+    @handles(ReplaceMember, during=AT_WORK)
+    def replace_member(self, message: ReplaceMember, cause: int) -> None:
+        """Give a member's place to the worker that the scheduler has chosen."""
+        job, copy = self.job, self.job.copies[message.copy]
+        job.replace(copy, message)
+        who = message.worker, message.replacement
+        copy.cause = job.record(cause, MemberReplaced, job.name, copy.last, *who)
+        job.report_progress(copy, copy.cause)

@@ -1,0 +1,201 @@
+"""Standbys: workers that a copy holds ready to take the places of members that go DOWN (rules.md,
+P12).
+
+A standby's state matters to no run. One that goes DOWN is released at once, as a fault of it needs
+no detection. Members are replaced only when all changes of an instant are known: a standby that
+goes DOWN at the same instant replaces nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import ClassVar
+
+from attrs import define, field
+
+from actors.copy import Copy
+from actors.events import (
+    MemberReplaced,
+    Outcome,
+    StandbyJoined,
+    StandbyLost,
+    StandbysDescribed,
+    StandbysHeld,
+)
+from actors.intervals import members, text
+from actors.job import AT_WORK
+from actors.messages import (
+    MemberReady,
+    MemberSpeedChanged,
+    ReplaceMember,
+    StandbyJoins,
+    StartCopy,
+    WorkerLeft,
+)
+from actors.parts.part import Host, MemberMessage, Part
+from actors.run import Run
+from actors.runtime import handles
+from actors.worker_messages import AwaitRun, StageIn
+from policies.availability import WorkerState
+
+UP, DOWN = WorkerState.UP, WorkerState.DOWN
+
+
+@define(eq=False)
+class Ready:
+    """The standbys of one copy."""
+
+    speeds: dict[int, float] = field(factory=dict)
+    """Maps the standbys, ascending, to their speeds."""
+    away: set[int] = field(init=False, factory=set)
+    """Standbys that are RECLAIMED."""
+    lost: set[int] = field(init=False, factory=set)
+    """Workers that went DOWN as standbys, and that the copy then released: messages about them may
+    still come at the same instant."""
+    newcomers: dict[int, int] = field(init=False, factory=dict)
+    """Maps each standby that has become a member at this instant, and that no run has asked to
+    fetch since, to the number of the event that logged it."""
+
+    def up(self) -> Iterator[int]:
+        """Yield the standbys that are UP, ascending."""
+        return (worker for worker in self.speeds if worker not in self.away)
+
+
+@define(eq=False)
+class Standbys(Part):
+    """Holds the standbys of a job's copies, and gives them the places of members that are DOWN."""
+
+    keeps: ClassVar[bool] = True
+    _of: dict[int, Ready] = field(init=False, factory=dict)
+
+    @classmethod
+    def wanted(cls, job: Host) -> bool:
+        return bool(job.described.standbys)
+
+    def describe(self, cause: int) -> None:
+        job = self.job
+        job.record(cause, StandbysDescribed, job.name, job.described.standbys)
+
+    def placed(self, copy: Copy[Run], message: StartCopy) -> None:
+        held = members(message.standbys)
+        speeds = message.standby_speeds or (1,) * len(held)
+        self._of[copy.number] = Ready(dict(zip(held, speeds, strict=True)))
+        copy.know(held, message.standby_addresses)
+
+    def started(self, copy: Copy[Run], message: StartCopy, cause: int) -> None:
+        if message.standbys:
+            named, job = text(message.standbys), self.job
+            cause = job.record(cause, StandbysHeld, job.name, copy.last, named)
+            self._stage_in(copy, tuple(self._of[copy.number].speeds), cause)
+
+    def _stage_in(self, copy: Copy[Run], workers: Sequence[int], cause: int) -> None:
+        """Have standbys fetch the job's program from the master, if there is a master and the
+        program has a size. `cause` is the number of the event that leads to it."""
+        needs = self.job.needs
+        if needs is not None and needs.program:
+            stage_in = StageIn(copy.job, copy.number, copy.last, needs, 0, False, standby=True)
+            for worker in workers:
+                copy.send(worker, stage_in, cause)
+
+    @handles(StandbyJoins, during=AT_WORK)
+    def join(self, message: StandbyJoins, cause: int) -> None:
+        """Record that a free worker is a standby of a copy from now on."""
+        job, copy, worker = self.job, self.job.copies[message.copy], message.worker
+        ready = self._of[copy.number]
+        ready.speeds[worker] = message.speeds[0] if message.speeds else 1
+        ready.speeds = dict(sorted(ready.speeds.items()))
+        ready.lost.discard(worker)
+        copy.know((worker,), message.addresses)
+        joined = job.record(cause, StandbyJoined, job.name, copy.last, worker)
+        self._stage_in(copy, (worker,), joined)
+
+    def takes(self, copy: Copy[Run], message: MemberMessage, cause: int) -> bool:
+        ready, worker = self._of[copy.number], message.worker
+        if worker not in ready.speeds:
+            return worker in ready.lost
+        if isinstance(message, MemberSpeedChanged):
+            ready.speeds[worker] = message.speed
+        elif not isinstance(message, MemberReady):
+            self._change(copy, ready, worker, message.state, cause)
+        return True
+
+    def _change(
+        self, copy: Copy[Run], ready: Ready, worker: int, state: WorkerState, cause: int
+    ) -> None:
+        """Act on a standby's change of state. One that goes DOWN is released, which is logged. One
+        that is RECLAIMED replaces nobody until it is UP again. One that is UP can replace a member
+        that is DOWN later in this instant."""
+        (ready.away.discard if state is UP else ready.away.add)(worker)
+        if state is not DOWN:
+            self.job.resume_soon()
+            return
+        del ready.speeds[worker]
+        ready.away.discard(worker)
+        ready.lost.add(worker)
+        cause = self.job.record(cause, StandbyLost, self.job.name, copy.last, worker)
+        self.job.send(self.job.scheduler, WorkerLeft(copy.number, worker), cause)
+
+    def known(self, copy: Copy[Run], worker: int) -> None:
+        if copy.run is None:
+            self.job.resume_soon()
+
+    def retired(self, copy: Copy[Run], worker: int) -> bool:
+        """Return whether the worker is a standby, which is lost already, or a member that a standby
+        replaces."""
+        is_standby = worker in self._of[copy.number].speeds
+        return is_standby or self.job.protection.rules.replace_after is None
+
+    def resumes(self, copy: Copy[Run]) -> None:
+        """Replace each member that is DOWN, of a copy without a run, by a standby that is UP, the
+        lowest first. If there are too few standbys, end the copy; under buddies use those that
+        there are, and let the copy wait for its other members."""
+        if copy.run is not None:
+            return
+        job, down = self.job, sorted(copy.down.difference(self.job.parts.hidden(copy)))
+        ready = list(self._of[copy.number].up())
+        if len(down) > len(ready) and not job.protection.keeps:
+            _, fall = copy.went_down[down[len(ready)]]
+            job.drop(copy, copy.outcome or Outcome.LOST, fall, early=True)
+            return
+        for cause in self.substitute(copy, down).values():
+            copy.cause = cause
+
+    def substitute(self, copy: Copy[Run], workers: Sequence[int]) -> Mapping[int, int]:
+        ready = list(islice(self._of[copy.number].up(), len(workers)))
+        pairs = zip(workers, ready, strict=False)
+        return {worker: self._promote(copy, worker, other) for worker, other in pairs}
+
+    def _promote(self, copy: Copy[Run], worker: int, other: int) -> int:
+        """Give the place of `worker`, a member that is DOWN, to the standby `other`, and let the
+        scheduler know that the copy no longer holds `worker`. Return the number (seq) of the event
+        that logs it."""
+        (_, fall), ready, job = copy.went_down[worker], self._of[copy.number], self.job
+        speed = ready.speeds.pop(other)
+        job.replace(copy, ReplaceMember(copy.number, worker, other, copy.text, (speed,)))
+        cause = job.record(fall, MemberReplaced, job.name, copy.last, worker, other)
+        ready.newcomers[other] = cause
+        job.send(job.scheduler, WorkerLeft(copy.number, worker), cause)
+        return cause
+
+    def replaced(self, copy: Copy[Run], worker: int, other: int) -> None:
+        self._of[copy.number].lost.discard(other)
+        if copy.text:  # empty where no log names the workers
+            copy.text = copy.named()  # the scheduler's text names standbys, too
+
+    def staged_in(self, copy: Copy[Run], workers: Sequence[int]) -> None:
+        newcomers = self._of[copy.number].newcomers
+        for worker in workers if newcomers else ():
+            newcomers.pop(worker, None)
+
+    def settled(self, copy: Copy[Run]) -> None:
+        """Have each standby that became a member at this instant, and that no run has asked to
+        fetch since, stop fetching until one does."""
+        ready = self._of.get(copy.number)
+        if ready is not None and ready.newcomers:
+            for worker, cause in ready.newcomers.items():
+                copy.send(worker, AwaitRun(copy.number), cause)
+            ready.newcomers.clear()
+
+    def left(self, copy: Copy[Run], cause: int) -> None:
+        copy.dismiss(tuple(self._of.pop(copy.number).speeds), cause, keep=False)
