@@ -304,7 +304,7 @@ def _log(section: RigidSection, scenario: Scenario, system: System) -> JobLog:
     if it := section.sacct:
         from sims.readers.sacct import read_sacct
 
-        return read_sacct(folder / it.file, it.timezone, it.partition_limit)
+        return read_sacct(folder / it.file, it.timezone, it.partition_limit, it.names)
     assert section.lublin is not None
     return section.lublin.draw(system.stream("workload/lublin"), scenario.full_platform.size)
 

@@ -51,6 +51,16 @@ class SacctFile(WorkloadFile):
     """Time zone of the times in the file, because sacct prints no offset."""
     partition_limit: Duration | None = None
     """Time limit of jobs whose limit is `Partition_Limit`, seconds; default: not known."""
+    columns: Literal["XDMoD"] | tuple[str, ...] = ()
+    """Names of the columns of a dump without a header, such as `["JobID", "Submit", ...]`, or
+    `XDMoD` for those of Open XDMoD's; default: the header's."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns where the file has no header; empty where it has one."""
+        from sims.readers.sacct import XDMOD
+
+        return XDMOD if self.columns == "XDMoD" else self.columns
 
 
 class PoissonArrivals(Section):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from sims.cli import main
 from sims.errors import InputError
 from sims.readers import JobLog
-from sims.readers.sacct import read_sacct
+from sims.readers.sacct import XDMOD, read_sacct
 from tests.sims.cli.commands import Shell
 
 HEADER = (
@@ -186,3 +188,145 @@ def test_a_header_that_lacks_columns_gets_the_command_that_has_them(tmp_path: Pa
 def test_an_unknown_time_zone_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="'Mars' is no time zone"):
         read(tmp_path, line(), timezone="Mars")
+
+
+# --- lines and columns that differ from what the guide asks for -----------------------------------
+
+REPORTS = Path(__file__).parents[2] / "data" / "reports"
+
+
+def report(name: str, **options: object) -> JobLog:
+    return read_sacct(REPORTS / f"sacct-{name}.txt", **options)  # type: ignore[arg-type]
+
+
+def test_elapsed_and_ncpus_tell_what_elapsedraw_and_alloccpus_do() -> None:
+    log = report("B")
+    assert [(job.name, job.run, job.processors) for job in log.jobs] == [("J12", 1232, 1)]
+    assert log.left_out == {"steps of jobs": 1, "never started": 1}
+    first = report("C").jobs[0]
+    assert (first.run, first.processors, first.group) == (177_896, 8, "group1")
+
+
+def test_without_a_column_of_elapsed_time_cputimeraw_is_divided_by_the_processors(
+    tmp_path: Path,
+) -> None:
+    header = "JobID|Submit|Start|CPUTimeRAW|NCPUS|State"
+    times = f"{DAY}10:00:00|{DAY}10:01:00"
+    (job,) = read(tmp_path, f"9|{times}|480|4|COMPLETED", header=header).jobs
+    assert (job.run, job.processors) == (120, 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        *(("2-01:24:56", 177_896), ("01:09:48", 4188), ("09:48", 588), ("1-12", 129_600)),
+        *(("1-00:30", 88_200), ("30", 1800), ("UNLIMITED", 365 * 86_400)),
+    ],
+)
+def test_a_time_limit_may_be_written_as_a_time_span(
+    text: str, seconds: float, tmp_path: Path
+) -> None:
+    header = HEADER.replace("TimelimitRaw", "Timelimit")
+    (job,) = read(tmp_path, line(TimelimitRaw=text), header=header).jobs
+    assert job.estimate == seconds
+
+
+def test_whole_numbers_may_be_written_with_a_point(tmp_path: Path) -> None:
+    (job,) = read(tmp_path, line(AllocCPUS="4.0", ElapsedRaw="3600.00")).jobs
+    assert (job.processors, job.run) == (4, 3600)
+
+
+def test_attempts_ids_used_again_and_what_still_waits_are_told_apart() -> None:
+    log = report("E")
+    assert sum(job.run * job.processors for job in log.jobs) == 70_637
+    waits = [job.wait for job in log.jobs if job.wait is not None]
+    assert round(sum(waits) / len(waits), 3) == 184.222
+    assert log.left_out["still waiting when the log ends"] == 15
+    assert log.changed["requeued: each attempt is a job of its own"] == 1
+    assert log.changed["id used again by another job: a job of its own"] == 1
+    twelve = [job for job in log.jobs if job.name.startswith("J12")]
+    assert [(job.user, job.processors) for job in twelve] == [("u6", 1), ("u7", 3)]
+
+
+def test_a_heterogeneous_job_that_never_started_counts_once(tmp_path: Path) -> None:
+    never = ("10:00:00", "10:00:00", "None", "12:00:00")
+    cells = {"State": "CANCELLED", "ElapsedRaw": "0"}
+    log = read(tmp_path, line(), line("8+0", never, **cells), line("8+1", never, **cells))
+    assert log.left_out == {"never started": 1}
+
+
+def test_a_job_eligible_after_its_start_is_counted_and_the_others_are_read() -> None:
+    log = report("G", timezone="Europe/Paris")
+    assert [job.name for job in log.jobs] == ["J1"]
+    assert log.left_out == {"Eligible is after Start (first: line 3)": 1}
+
+
+def test_files_that_were_joined_with_their_headers_are_read() -> None:
+    log = report("H", timezone="Europe/Paris")
+    assert [job.name for job in log.jobs] == ["J1", "J3"]
+    assert log.left_out == {"headers of further files": 1}
+
+
+def test_a_further_header_may_have_its_columns_in_another_order(tmp_path: Path) -> None:
+    other = "State|JobID|AllocCPUS|ElapsedRaw|Submit|Start"
+    second = f"FAILED|8|2|60|{DAY}10:00:00|{DAY}10:00:00"
+    log = read(tmp_path, line(), other, second)
+    assert [(job.name, job.processors, job.run) for job in log.jobs] == [
+        ("J7", 4, 3600),
+        ("J8", 2, 60),
+    ]
+
+
+def test_a_line_that_cannot_be_read_is_left_out_and_more_than_a_tenth_refuse_the_file(
+    tmp_path: Path,
+) -> None:
+    good = [line(str(k)) for k in range(1, 19)]
+    bad = line("99", AllocCPUS="many")
+    log = read(tmp_path, *good, bad, "100|ann")
+    assert len(log.jobs) == 18
+    assert log.left_out == {
+        "AllocCPUS cannot be read (first: line 20)": 1,
+        "cells are missing (first: line 21)": 1,
+    }
+    with pytest.raises(InputError, match=r"line 20: AllocCPUS: 'many' \(3 of 21 lines"):
+        read(tmp_path, *good, bad, bad, bad)
+
+
+XDMOD_LINE = (
+    "7|7|hpc|batch|normal|phys|users|100|ann|1000|{day}10:00:00|{day}10:05:00|{day}10:10:00"
+    "|{day}11:10:00|01:00:00|0:0|COMPLETED|1|4|4|4Gn||cpu=4|02:00:00|n1|a | name"
+)
+
+
+@pytest.mark.parametrize("named", ["list", "XDMoD"])
+def test_a_dump_without_a_header_is_read_by_the_names_of_its_columns(
+    named: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [XDMOD_LINE.format(day=DAY)]
+    scenario = tmp_path / "dump.toml"
+    columns = list(XDMOD) if named == "list" else named
+    sacct = f'file = "dump.txt"\ncolumns = {json.dumps(columns)}'
+    (tmp_path / "dump.txt").write_text("\n".join(lines))
+    scenario.write_text(
+        'name = "dump"\nplatform.workers = 8\npolicy.name = "EASY"\n'
+        f'[job]\nkind = "rigid"\n[job.sacct]\n{sacct}\n'
+    )
+    assert main(["run", str(scenario), "--log", "none", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["makespan"] == 3600
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (HEADER.replace("|", ","), "divided by commas.*`sacct -P`.*without --delimiter"),
+        (HEADER.replace("|", ";"), "divided by semicolons.*`sacct -P`"),
+        ("JobID    State  Elapsed\n-------- ------ --------", "fixed width.*`sacct -P`"),
+        (line(), "no header.*`columns ="),
+    ],
+)
+def test_other_forms_are_refused_by_name_with_what_to_do(
+    text: str, said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "jobs.txt").write_text(text)
+    with pytest.raises(InputError, match=said):
+        read_sacct(tmp_path / "jobs.txt")
