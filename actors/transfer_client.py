@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
-
 from attrs import define, field
 
 from actors.events import (
@@ -41,24 +38,19 @@ TRANSFER_DUE = TransferDue()
 
 
 @define(eq=False)
-class TransferClient(Actor):
+class TransferClient:
     """The part of a worker that fetches what its run needs, and sends its image (its part of a
-    checkpoint), through the master, one message at a time (rules.md, L).
+    checkpoint), through the master, one message at a time (rules.md, L). A worker has none where
+    there is no master.
 
-    Changes of its state are the business of the subclass `Worker`, which calls `moved`.
+    The worker's state is the worker's own business; it calls `moved` when that changes.
     """
 
-    transitions: ClassVar[Mapping[WorkerState, frozenset[WorkerState]]] = {
-        UP: frozenset((RECLAIMED, DOWN)),
-        RECLAIMED: frozenset((UP, DOWN)),
-        DOWN: frozenset((UP, RECLAIMED)),
-    }
-    initial = UP
-
+    worker: Actor
     index: int
     scheduler: Actor
-    master: Actor | None = None
-    reports: bool = False
+    master: Actor
+    reports: bool
     """Whether the worker reports to the scheduler what it holds, whenever that changes."""
     memory: Memory = field(init=False, factory=Memory)
     request: StageIn | None = field(init=False, default=None)
@@ -78,8 +70,8 @@ class TransferClient(Actor):
 
     def moved(self, state: WorkerState, cause: int, hidden: bool) -> None:
         """Adapt the worker's messages to its new state `state`: UP resumes them, RECLAIMED suspends
-        them, and DOWN loses them and empties the memory. Call it only where there is a master.
-        `cause` is the number of the event that logs the change.
+        them, and DOWN loses them and empties the memory. `cause` is the number of the event that
+        logs the change.
 
         `hidden`: the job that holds the worker does not know of its fault yet, so that a message
         under way is lost but keeps its channel (rules.md, F1).
@@ -92,10 +84,9 @@ class TransferClient(Actor):
             # The DOWN of a standby is known at once: it ends no run.
             ready = self.request is not None and self.request.standby
             if hidden and self._transfer is not None and not ready:
-                self.cancel(self._transfer)
+                self.worker.cancel(self._transfer)
                 self._orphaned = True
-                if self.master is not None:
-                    self.send(self.master, MessageLost(self.index), cause)
+                self.worker.send(self.master, MessageLost(self.index), cause)
             elif not self._orphaned:
                 self._drop(cause)
             self.memory.forget()
@@ -147,7 +138,7 @@ class TransferClient(Actor):
         if self.memory.kind is DATA:
             self._drop(cause)  # data for a task that it no longer has
             self._report(cause)
-        if self.request is not None and self.state is UP:
+        if self.request is not None and self.worker.state is UP:
             self._go_on(self.request, cause)
 
     @handles(LeaveRun)
@@ -172,7 +163,7 @@ class TransferClient(Actor):
             job = None if self.request is None else self.request.job.name
             passed = self.memory.part.done if self.memory.kind in INPUT else 0
             message = HoldingsChanged(self.index, job, self.memory.data, passed)
-            self.send(self.scheduler, message, cause)
+            self.worker.send(self.scheduler, message, cause)
 
     # --- its messages -------------------------------------------------------------------------
 
@@ -193,17 +184,17 @@ class TransferClient(Actor):
     def _report_ready(self, request: StageIn, cause: int, passed: bool = False) -> None:
         if request.standby:
             return  # no run waits for a standby
-        self.send(request.job, MemberReady(request.copy, request.run, self.index, passed), cause)
+        self.worker.send(
+            request.job, MemberReady(request.copy, request.run, self.index, passed), cause
+        )
 
     def _ask_for_channel(self, request: StageIn, cause: int, from_scratch: bool = True) -> None:
-        if self.master is not None:
-            now, memory = self.now, self.memory
-            self._wanted_since, self._asking = (now, cause), True
-            left = memory.missing(request.needs, request.units, now)
-            message = AskForChannel(
-                self, self.index, memory.kind is not None, left, from_scratch, request.standby
-            )
-            self.send(self.master, message, cause)
+        now, memory = self.worker.now, self.memory
+        self._wanted_since, self._asking = (now, cause), True
+        left = memory.missing(request.needs, request.units, now)
+        begun = memory.kind is not None
+        message = AskForChannel(self.worker, self.index, begun, left, from_scratch, request.standby)
+        self.worker.send(self.master, message, cause)
 
     @handles(Granted, during=(UP,))
     def begin(self, _: Granted, cause: int) -> None:
@@ -211,36 +202,37 @@ class TransferClient(Actor):
         assert request is not None
         kind = self._wanted(request)
         assert kind is not None
-        needs, now = request.needs, self.now
+        needs, now = request.needs, self.worker.now
         size = needs.program if kind is PROGRAM else needs.data if kind is DATA else needs.image
         since, wanted = self._wanted_since
         if since == now or cause == NOTHING:
             cause = wanted  # it did not wait for a channel, or not for one that was freed
         memory, job = self.memory, request.job.name
         left = memory.begin(kind, size, now)
-        cause = self.record(cause, TransferStarted, self.index, job, request.run, kind, left)
-        self._transfer = self.after(left, TRANSFER_DUE, cause)
+        cause = self.worker.record(cause, TransferStarted, self.index, job, request.run, kind, left)
+        self._transfer = self.worker.after(left, TRANSFER_DUE, cause)
         if self.reports and kind in INPUT:
             # The report gives the message's end, which then needs no report of its own.
             account = memory.data, memory.part.done, now, now + left, kind is DATA
-            self.send(self.scheduler, HoldingsChanged(self.index, job, *account), cause)
+            self.worker.send(self.scheduler, HoldingsChanged(self.index, job, *account), cause)
 
     @handles(Preempted)
     def preempted(self, _: Preempted, cause: int) -> None:
         cause = self._suspend(cause)
-        if self.master is not None:
-            self.send(self.master, YieldChannel(self.index), cause)
+        self.worker.send(self.master, YieldChannel(self.index), cause)
 
     @handles(TransferDue)
     def finish(self, _: TransferDue, cause: int) -> None:
         request = self.request
-        assert request is not None and self.master is not None
+        assert request is not None
         self._transfer = None
         kind = self.memory.complete(request.needs.label)
         assert kind is not None
-        cause = self.record(cause, TransferEnded, self.index, kind)
+        cause = self.worker.record(cause, TransferEnded, self.index, kind)
         if kind is PROGRAM:
-            self.send(self.scheduler, ProgramReceived(self.index, request.needs.label), cause)
+            self.worker.send(
+                self.scheduler, ProgramReceived(self.index, request.needs.label), cause
+            )
         if kind is not SAVE and self._wanted(request) is not None:
             self._ask_for_channel(request, cause)  # anew, as its channel is free now
             return
@@ -251,13 +243,13 @@ class TransferClient(Actor):
     def _suspend(self, cause: int) -> int:
         if self._transfer is None:
             return cause
-        self.cancel(self._transfer)
+        self.worker.cancel(self._transfer)
         self._transfer = None
         memory = self.memory
-        memory.part.change(self.now, 0)
+        memory.part.change(self.worker.now, 0)
         assert memory.kind is not None
-        left = memory.part.left(self.now)
-        cause = self.record(cause, TransferSuspended, self.index, memory.kind, left)
+        left = memory.part.left(self.worker.now)
+        cause = self.worker.record(cause, TransferSuspended, self.index, memory.kind, left)
         self._report(cause)
         return cause
 
@@ -265,18 +257,18 @@ class TransferClient(Actor):
         self._need_no_channel(self._suspend(cause))
 
     def _need_no_channel(self, cause: int) -> None:
-        if self._asking and self.master is not None:
+        if self._asking:
             self._asking = False
-            self.send(self.master, NeedNoChannel(self.index), cause)
+            self.worker.send(self.master, NeedNoChannel(self.index), cause)
 
     def _drop(self, cause: int) -> None:
         """Discard the part that has passed of an incomplete message, log that, and tell the master
         that the worker needs no channel. Without such a message only the master is told."""
         if self._transfer is not None:
-            self.cancel(self._transfer)
+            self.worker.cancel(self._transfer)
             self._transfer = None
         if self.memory.kind is not None:
-            cause = self.record(cause, TransferDropped, self.index, self.memory.kind)
+            cause = self.worker.record(cause, TransferDropped, self.index, self.memory.kind)
             self.memory.drop()
         self._need_no_channel(cause)
 
@@ -286,9 +278,11 @@ class TransferClient(Actor):
             self._drop(cause)
 
     def waits_for(self) -> str | None:
+        """Return what the worker's run still waits for of this worker, for the report on a
+        deadlock; None if it waits for nothing."""
         request = self.request
-        if request is None or request.standby or self.state is UP:
+        if request is None or request.standby or self.worker.state is UP:
             return None
-        left = self.memory.missing(request.needs, request.units, self.now)
+        left = self.memory.missing(request.needs, request.units, self.worker.now)
         lacks = f", which lacks {left:g} time units of messages" if left else ""
-        return f"its return: it is {self.state.name}, and a run holds it{lacks}"
+        return f"its return: it is {self.worker.state.name}, and a run holds it{lacks}"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import ClassVar, TypeVar
 
 from attrs import define, field
 
 from actors.events import NoticeGiven, WorkerChanged, WorkerSpeedChanged
 from actors.repair_messages import BackFromRepair, GoToRepair, StruckWhileDown, Unit
-from actors.runtime import Phase, System, handles
+from actors.runtime import Actor, Phase, System, handles
 from actors.transfer_client import TransferClient
 from actors.worker_messages import (
     ComeInTime,
@@ -30,6 +31,7 @@ UP, DOWN, RECLAIMED = WorkerState.UP, WorkerState.DOWN, WorkerState.RECLAIMED
 STATES_CHANGE = Phase.STATES_CHANGE
 TURN, SPEED_DUE = Turn(), SpeedDue()
 Change = tuple[float, WorkerState]
+P = TypeVar("P")
 
 
 def always_up() -> Iterator[Change]:
@@ -39,7 +41,7 @@ def always_up() -> Iterator[Change]:
 
 
 @define(eq=False)
-class Worker(TransferClient):
+class Worker(Actor):
     """A processor that computes while UP, keeps its memory but does nothing while RECLAIMED, and
     loses its memory when DOWN (volatile13, section III.B).
 
@@ -48,6 +50,19 @@ class Worker(TransferClient):
     to the job that holds it.
     """
 
+    transitions: ClassVar[Mapping[WorkerState, frozenset[WorkerState]]] = {
+        UP: frozenset((RECLAIMED, DOWN)),
+        RECLAIMED: frozenset((UP, DOWN)),
+        DOWN: frozenset((UP, RECLAIMED)),
+    }
+    initial = UP
+    part_kinds = (TransferClient,)
+
+    index: int
+    scheduler: Actor
+    master: Actor | None = None
+    reports: bool = False
+    """Whether the worker reports to the scheduler what it holds, whenever that changes."""
     owner: Iterator[Change] = field(factory=always_up)
     """Yields (time, state) of the owner's changes, times increasing, the first at the start of the
     run."""
@@ -57,6 +72,8 @@ class Worker(TransferClient):
     notices: Iterator[tuple[float, float | None]] = field(factory=lambda: iter(()))
     """Yields (time of the notice, time at which the owner takes the worker DOWN), by the first
     time; with None as the second, no notice is given."""
+    transfers: TransferClient | None = field(init=False, default=None)
+    """What the worker fetches and sends through the master; None: there is no master."""
     reserved: bool = field(init=False, default=False)
     """Whether the worker is of the reserve and has not come yet: its owner keeps it RECLAIMED
     (rules.md, P11)."""
@@ -92,6 +109,15 @@ class Worker(TransferClient):
     _repair: tuple[float, int] | None = field(init=False, default=None)
     """Time at which the worker went to repair, or came back from it, last, and number of that
     event; None before its first repair."""
+
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        if self.master is not None:
+            about = self.index, self.scheduler, self.master, self.reports
+            self.transfers = TransferClient(self, *about)
+
+    def part(self, kind: type[P]) -> P:
+        return self.transfers if self.transfers is not None else super().part(kind)  # type: ignore[return-value]
 
     def started(self) -> None:
         _, self._given = next(self.owner)
@@ -301,14 +327,17 @@ class Worker(TransferClient):
             StateChanged(self.index, state, until, hidden, ends and state is UP),
             cause,
         )
-        if self.master is not None:
-            self.moved(state, cause, hidden)
+        if self.transfers is not None:
+            self.transfers.moved(state, cause, hidden)
         return cause
 
     def _repairs(self, was: WorkerState, state: WorkerState) -> bool:
         """Return whether a worker that went to repair, or came back, at this instant changes its
         state from `was` to `state` because of that."""
         return DOWN in (was, state) and (state is DOWN) == bool(self._broken)
+
+    def waits_for(self) -> str | None:
+        return None if self.transfers is None else self.transfers.waits_for()
 
     @handles(SpeedDue)
     def change_speed(self, _: SpeedDue, cause: int) -> None:
