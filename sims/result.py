@@ -6,7 +6,6 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from attrs import define
 
 from actors.events import End
 from actors.runtime import Record
-from sims.errors import InputError, chosen, visible
+from sims.errors import InputError, chosen
 from sims.exports.tables import Frame, Library, frame
 from sims.log import LogFile
 from sims.log_writer import LogWriter
@@ -24,6 +23,7 @@ from sims.plots.figure import Framing
 from sims.plots.pictures import WHOLE, Picture, What, plot
 from sims.scenario import Scenario
 from sims.summary import Summary
+from sims.telling import NO_FORMULAS, as_markup
 
 if TYPE_CHECKING:
     from sims.audit.law import Violation
@@ -188,11 +188,12 @@ def not_kept() -> Iterable[Record]:
 def _as_html(report: Report, records: Records) -> str:
     """Return the run's title, its picture if it can be drawn, and its numbers as HTML."""
     cells = (
-        f"<tr><th>{_indented(name)}</th><td>{escape(visible(text.strip()))}</td></tr>"
+        f"<tr><th>{_indented(name)}</th><td>{as_markup(text.strip())}</td></tr>"
         for name, text in report.rows()
     )
-    title, table = escape(report.summary.title), f"<table>{''.join(cells)}</table>"
-    return f"<b>{title}</b>{_picture(report, records)}{table}"
+    title, table = as_markup(report.summary.title), f"<table>{''.join(cells)}</table>"
+    shown = f"<b>{title}</b>{_picture(report, records)}{table}"
+    return f'<div class="{NO_FORMULAS}">{shown}</div>'
 
 
 def _indented(name: str) -> str:
@@ -206,7 +207,7 @@ def _picture(report: Report, records: Records) -> str:
     try:
         png = Picture.of(records(), What.GANTT).png
     except InputError as error:
-        return f"<p>{escape(f'no picture: {error}')}</p>"
+        return f"<p>{as_markup(f'no picture: {error}')}</p>"
     return (
         f'<p><img style="max-width:100%" src="data:image/png;base64,{b64encode(png).decode()}"></p>'
     )

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from actors.events import ScenarioStarted
     from actors.runtime import Event
 
+NO_FORMULAS = "mathjax_ignore tex2jax_ignore"
+"""Classes of an HTML element in which notebooks show a `$` as it is; elsewhere it begins a
+formula."""
+
 SLOT = "slot"
 """Unit of a log whose times are whole numbers."""
 
@@ -285,19 +289,25 @@ def as_text(table: RenderableType) -> str:
 
 def as_html(table: Table, notes: Iterable[str] = ()) -> str:
     """Return a `grid` as an HTML table, followed by the notes, a paragraph each."""
-    heads = "".join(f"<th>{escape(str(column.header))}</th>" for column in table.columns)
+    heads = "".join(f"<th>{as_markup(column.header)}</th>" for column in table.columns)
     sides = [column.justify for column in table.columns]
     rows = (
         "".join(
-            f'<td style="text-align: {side}">{escape(str(cell))}</td>'
+            f'<td style="text-align: {side}">{as_markup(cell)}</td>'
             for side, cell in zip(sides, row, strict=True)
         )
         for row in zip(*(column.cells for column in table.columns), strict=True)
     )
     body = "".join(f"<tr>{row}</tr>" for row in rows)
-    below = "".join(f"<p>{escape(visible(note))}</p>" for note in notes)
-    title = f"<caption>{escape(str(table.title or ''))}</caption>"
-    return f"<table>{title}<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>{below}"
+    below = "".join(f"<p>{as_markup(note)}</p>" for note in notes)
+    title = f"<caption>{as_markup(table.title or '')}</caption>"
+    table_of_all = f"<table>{title}<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div class="{NO_FORMULAS}">{table_of_all}{below}</div>'
+
+
+def as_markup(text: object) -> str:
+    """Return a text as HTML that shows it as `visible` does."""
+    return escape(visible(str(text)))
 
 
 def list_pairs(pairs: Iterable[tuple[str, str]], indent: str = "") -> None:

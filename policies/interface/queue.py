@@ -33,7 +33,7 @@ class Replication:
     """Time for which a run pauses as groups rejoin."""
 
 
-@frozen(eq=False)
+@frozen(eq=False, weakref_slot=False)
 class BatchJob:
     """Describes what a scheduler knows about a job. It is constant; failures become known only as
     they happen."""

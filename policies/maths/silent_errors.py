@@ -10,12 +10,15 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from policies.maths.profiles import each
 from policies.maths.speedup import Profile, Rigid
 
+Numbers = Sequence[float] | NDArray[np.float64]
 
-def failure_probabilities(areas: Sequence[float], average: float) -> list[float]:
+
+def failure_probabilities(areas: Numbers, average: float) -> NDArray[np.float64]:
     """Return the failure probability q_j = 1 - (1 - q)^(a_j/a) of each rigid job, from its area a_j
     in `areas` and the mean a of them all (rigid21, section 5.1).
 
@@ -25,10 +28,11 @@ def failure_probabilities(areas: Sequence[float], average: float) -> list[float]
     if not 0 <= average < 1:
         raise ValueError(f"an average failure probability must lie in [0, 1), not {average!r}")
     shares = np.asarray(areas, dtype=np.float64)
-    return list((1 - (1 - average) ** (shares / shares.mean())).tolist())
+    found: NDArray[np.float64] = 1 - (1 - average) ** (shares / shares.mean())
+    return found
 
 
-def rate_probabilities(works: Sequence[float], rate: float) -> list[float]:
+def rate_probabilities(works: Numbers, rate: float) -> NDArray[np.float64]:
     """Return the failure probability q_j = 1 - exp(-lambda w_j) of each job.
 
     w_j is the area of a rigid job (rigid21, section 3.4) and the total work of a moldable one
@@ -37,10 +41,11 @@ def rate_probabilities(works: Sequence[float], rate: float) -> list[float]:
     """
     if not rate >= 0:
         raise ValueError(f"a failure rate must not be negative, not {rate!r}")
-    return list((-np.expm1(-rate * np.asarray(works, dtype=np.float64))).tolist())
+    found: NDArray[np.float64] = -np.expm1(-rate * np.asarray(works, dtype=np.float64))
+    return found
 
 
-def draw_failures(probabilities: Sequence[float], rng: Generator) -> list[int]:
+def draw_failures(probabilities: Numbers, rng: Generator) -> list[int]:
     """Draw, independently for each job, its number f of failed attempts before its first success,
     P(f) = q^f (1 - q), where q is the job's element of `probabilities`."""
     succeeds = 1 - np.asarray(probabilities, dtype=np.float64)

@@ -30,7 +30,7 @@ class Profile(Protocol):
         """Return t(p) in the scenario's unit, for p from 1."""
 
 
-@frozen
+@frozen(weakref_slot=False)
 class Rigid:
     """The profile of a rigid job: its user fixed the number of processors (rigid21, section
     3.1)."""

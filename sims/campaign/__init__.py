@@ -308,9 +308,15 @@ def load_campaign(
     merge); `changes` are applied after it in the same way. Raises InputError, naming file, key,
     value and what would be accepted.
     """
+
+    def check(first: dict[str, Any]) -> None:
+        section_of(CampaignFile, {key: it for key, it in first.items() if key != "sizes"}, "")
+
     try:
-        table = parse(path)
+        table = parse(path, check=check)
     except InputError as error:
+        if error.key:
+            raise
         raise evolve(error, accepted="a campaign file") from None
     if "job" in table and "scenario" not in table:
         accepted = "a campaign file; `holdfast run FILE` runs a scenario"

@@ -184,7 +184,7 @@ def _bound(job: JobSection, errors: ErrorSection, processors: int, seed: int) ->
     """Return the lower bound of the makespan for the jobs of a section; it is cached, as the runs
     of all policies have the same."""
     profiles = _profiles(job)
-    chances = errors.probabilities([it.work for it in profiles])
+    chances = errors.probabilities(np.array([it.work for it in profiles]))
     failures = draw_failures(chances, stream(seed, "failures"))
     if isinstance(job, RigidSection):
         return rigid_bound(profiles, failures, processors)

@@ -5,10 +5,23 @@ This module has the classes into which every reader of job logs puts the jobs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, Self
 
+import numpy as np
 from attrs import field, frozen
+from numpy.typing import NDArray
+
+COLUMNS = np.dtype(
+    [
+        *(("names", object), ("submitted", float), ("times", float), ("processors", np.int64)),
+        *(("estimates", float), ("statuses", object), ("users", object), ("groups", object)),
+        *(("queues", object), ("priorities", float), ("waits", float)),
+    ]
+)
+"""Columns of what is known of each job, named as the fields of `LoggedJob`; nan where a number is
+not known."""
 
 
 class LoggedJob(NamedTuple):
@@ -46,8 +59,9 @@ class JobLog:
     """The jobs of a log that can be replayed, and counts of those that cannot and of those
     changed."""
 
-    jobs: tuple[LoggedJob, ...]
-    """Jobs by time of submission; jobs submitted together keep the order of the file."""
+    rows: NDArray[np.void] = field(eq=lambda rows: list(map(_job, rows.tolist())))
+    """Jobs by time of submission, with the columns of COLUMNS; jobs submitted together keep the
+    order of the file."""
     machine: int | None = None
     """Number of processors of the machine, or None if the log does not state it."""
     begins: float | None = None
@@ -58,3 +72,33 @@ class JobLog:
     """Maps each assumption that the reader makes to the number of jobs that it affects."""
     preceding: Mapping[str, Preceding] = field(factory=dict)
     """Maps the name of each job that follows another to that one, which the log need not have."""
+
+    @classmethod
+    def of(cls, jobs: Iterable[LoggedJob]) -> Self:
+        """Return a log of these jobs, which come in order of submission, of which nothing else is
+        known.
+
+        Raises OverflowError where a number of processors does not fit in 64 bits.
+        """
+        return cls(np.array(list(jobs), dtype=COLUMNS))
+
+    @cached_property
+    def jobs(self) -> tuple[LoggedJob, ...]:
+        """The jobs as objects, in the order of `rows`."""
+        return tuple(map(_job, self.rows.tolist()))
+
+
+def _job(row: tuple[Any, ...]) -> LoggedJob:
+    """Return the job of a row, with None for a number that is nan, which is not known."""
+    return LoggedJob._make(None if it != it else it for it in row)
+
+
+def repeated(names: Sequence[str] | NDArray[np.object_]) -> bool:
+    """Return whether two of the names are equal.
+
+    Sorted hashes take a tenth of the memory of a set, which would be the most that a check of a
+    million jobs needs. Only where two are equal are the names themselves compared.
+    """
+    hashes = np.fromiter(map(hash, names), np.int64, len(names))
+    hashes.sort()
+    return bool((hashes[1:] == hashes[:-1]).any()) and len(set(names)) < len(names)

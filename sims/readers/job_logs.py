@@ -10,18 +10,18 @@ from __future__ import annotations
 import enum
 import re
 import warnings
-from collections.abc import Collection, Iterator, Sequence
-from itertools import islice, repeat, takewhile
-from operator import attrgetter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
+from attrs import evolve
 from numpy.typing import NDArray
 from pydantic import BeforeValidator
 
 from sims.errors import InputError
-from sims.readers import JobLog, LoggedJob, Preceding
+from sims.readers import COLUMNS, JobLog, LoggedJob, Preceding, repeated
 from sims.readers.documents import Document, Word, document
 from sims.readers.files import finite, taken, whole
 from sims.tables.fields import NOT_EMPTY, Count, NotNegative, Number, Positive
@@ -42,7 +42,8 @@ AMOUNTS = frozenset(
     ("submit", "wait", "run", "cpu", "memory", "limit", "asked_memory", "think"),
 )
 """Fields that need not be whole numbers."""
-WHOSE = ("user", "group", "queue")
+WHOSE = {"users": "user", "groups": "group", "queues": "queue"}
+"""Maps columns of jobs to the fields that name whose they are."""
 ROW = np.dtype([(name, float if name in AMOUNTS else np.int64) for name in NAMES])
 """Data type of a parsed line of a log, with a field for each of `NAMES`."""
 UNKNOWN = -1
@@ -81,27 +82,31 @@ def read_swf(path: Path) -> JobLog:
     cannot be read, a line is malformed or has an unknown status (the line is named by its number),
     two jobs that are read have one number, or the file holds no job line at all.
     """
-    jobs, places, header = list[LoggedJob](), list[int](), dict[str, int]()
+    jobs, count, places, header = np.zeros(BLOCK, COLUMNS), 0, list[Rows](), dict[str, int]()
     preceding = dict[str, Preceding]()
     skipped = dict.fromkeys(SkipReason, 0)
     records = _records(path, header)
     while lines := list(islice(records, BLOCK)):
         rows = _parsed(path, lines)
-        _refuse_unknown(path, lines, rows)
-        reasons, taking = _skipped(rows)
+        negative = _negative(rows)
+        _refuse_unknown(path, lines, rows, negative)
+        reasons, taking = _skipped(rows, negative)
         for k, reason in enumerate(SkipReason, 1):
             skipped[reason] += int(np.count_nonzero(reasons == k))
-        jobs += _jobs(rows[taking])
+        count += _add(jobs, count, rows[taking])
         preceding.update(_preceding(rows[taking]))
-        places += [lines[k][0] for k in np.flatnonzero(taking)]
-    _refuse_twins(path, [job.name for job in jobs], places)
+        places.append(np.array([place for place, _ in lines])[taking])
+    jobs.resize(count, refcheck=False)
+    if repeated(jobs["names"]):
+        _refuse_twins(path, jobs["names"].tolist(), np.concatenate(places).tolist())
     left_out = {reason.value: count for reason, count in skipped.items() if count}
-    if not jobs and not left_out:
+    if not len(jobs) and not left_out:
         raise InputError(str(path), "", "no job", f"lines of {FIELDS}")
-    # The format asks for lines in order of submission, but real logs break it; the sort is stable.
-    ordered = tuple(sorted(jobs, key=attrgetter("submitted")))
+    # The format asks for lines in order of submission, but real logs break it.
+    if (np.diff(jobs["submitted"]) < 0).any():
+        jobs = jobs[np.argsort(jobs["submitted"], kind="stable")]
     about = header.get(MACHINE), header.get(BEGINS)
-    return JobLog(ordered, *about, left_out, preceding=preceding)
+    return JobLog(jobs, *about, left_out, preceding=preceding)
 
 
 def machine_of(path: Path) -> int | None:
@@ -177,11 +182,14 @@ def _whole(word: str) -> int:
     return number
 
 
-def _refuse_unknown(path: Path, lines: Sequence[tuple[int, str]], rows: Rows) -> None:
-    """Raise InputError for the first line whose job has an unknown status, or no number."""
+def _refuse_unknown(
+    path: Path, lines: Sequence[tuple[int, str]], rows: Rows, negative: Mask
+) -> None:
+    """Raise InputError for the first line whose job has an unknown status, or no number; `negative`
+    marks the lines with other negative values, which are left out."""
     statuses = rows["status"]
     strange = ~np.isin(statuses, (*STATUSES, *PARTS))
-    unnumbered = (rows["number"] == UNKNOWN) & ~_negative(rows)
+    unnumbered = (rows["number"] == UNKNOWN) & ~negative
     for k in np.flatnonzero(strange | unnumbered)[:1]:
         status = f"status {statuses[k]} is not one of -1 to 5"
         problem = status if strange[k] else "job number unknown"
@@ -191,8 +199,6 @@ def _refuse_unknown(path: Path, lines: Sequence[tuple[int, str]], rows: Rows) ->
 def _refuse_twins(path: Path, names: Sequence[str], places: Sequence[int]) -> None:
     """Raise InputError where two jobs have the same name; `places` are the numbers of their
     lines."""
-    if len(set(names)) == len(names):
-        return
     lines: dict[str, int] = {}
     for name, place in zip(names, places, strict=True):
         if lines.setdefault(name, place) != place:
@@ -209,13 +215,13 @@ def _negative(rows: Rows) -> Mask:
     return found
 
 
-def _skipped(rows: Rows) -> tuple[NDArray[np.int_], Mask]:
+def _skipped(rows: Rows, negative: Mask) -> tuple[NDArray[np.int_], Mask]:
     """Return, for each row, the number of the reason (SkipReason, from 1) why it gives no job, or
     0; and a mask of the rows that give a job."""
     statuses = rows["status"]
     conditions = (
         np.isin(statuses, PARTS),
-        _negative(rows),
+        negative,
         rows["submit"] == UNKNOWN,
         rows["run"] <= 0,
         _processors(rows) <= 0,
@@ -231,19 +237,24 @@ def _processors(rows: Rows) -> NDArray[np.int64]:
     return found
 
 
-def _jobs(rows: Rows) -> Iterator[LoggedJob]:
-    """Yield a job for each row."""
-    users, groups, queues = (_words(rows[field]) for field in WHOSE)
-    columns = (
-        [f"J{number}" for number in rows["number"].tolist()],
-        *(rows["submit"].tolist(), rows["run"].tolist(), _processors(rows).tolist()),
-        [limit if limit > 0 else None for limit in rows["limit"].tolist()],
-        [STATUSES[code] for code in rows["status"].tolist()],
-        # The format has no priorities.
-        *(users, groups, queues, repeat(0.0)),
-        [None if wait == UNKNOWN else wait for wait in rows["wait"].tolist()],
-    )
-    return map(LoggedJob._make, zip(*columns, strict=False))
+def _add(jobs: Rows, count: int, rows: Rows) -> int:
+    """Write the jobs of these lines behind the first `count` of `jobs`, and return their number.
+
+    The array grows where it is, by half, which takes no room for a second one. The format has no
+    priorities; they stay 0.
+    """
+    if count + len(rows) > len(jobs):
+        jobs.resize(count + len(rows) + count // 2, refcheck=False)
+    jobs = jobs[count : count + len(rows)]
+    jobs["names"] = [f"J{number}" for number in rows["number"].tolist()]
+    jobs["submitted"], jobs["times"] = rows["submit"], rows["run"]
+    jobs["processors"] = _processors(rows)
+    jobs["estimates"] = np.where(rows["limit"] > 0, rows["limit"], np.nan)
+    jobs["waits"] = np.where(rows["wait"] == UNKNOWN, np.nan, rows["wait"])
+    jobs["statuses"] = _words(rows["status"], STATUSES)
+    for column, key in WHOSE.items():
+        jobs[column] = _words(rows[key], {UNKNOWN: ""})
+    return len(rows)
 
 
 def _preceding(rows: Rows) -> Iterator[tuple[str, Preceding]]:
@@ -255,14 +266,14 @@ def _preceding(rows: Rows) -> Iterator[tuple[str, Preceding]]:
         yield f"J{number}", Preceding(f"J{before}", max(think, 0.0))
 
 
-def _words(numbers: NDArray[np.int64]) -> list[str]:
-    """Return the numbers as strings, with an empty one for -1 (unknown).
+def _words(numbers: NDArray[np.int64], known: Mapping[int, str]) -> NDArray[np.object_]:
+    """Return the word of each number: that of `known`, or else the number itself.
 
     Equal numbers share one string object, which saves memory: a million jobs have few users.
     """
-    listed = numbers.tolist()
-    words = {number: str(number) for number in set(listed)} | {UNKNOWN: ""}
-    return [words[number] for number in listed]
+    found, places = np.unique(numbers, return_inverse=True)
+    words = [known.get(number, str(number)) for number in found.tolist()]
+    return np.array(words, dtype=object)[places]
 
 
 # --- Batsim --------------------------------------------------------------------------------------
@@ -332,4 +343,5 @@ def read_batsim(path: Path, reserved: Collection[str] = ()) -> JobLog:
     if taken := sorted(places.keys() & set(reserved)):
         problem = f"a job has the id {taken[0]!r}, which is the {taken[0]}'s in the log"
         raise InputError(source, "jobs", problem, "another id")
-    return JobLog(tuple(sorted(jobs, key=lambda job: job.submitted)), file.nb_res)
+    jobs.sort(key=lambda job: job.submitted)
+    return evolve(JobLog.of(jobs), machine=file.nb_res)

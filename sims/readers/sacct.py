@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NoReturn
 from zoneinfo import ZoneInfo
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from sims.errors import InputError
 from sims.readers import JobLog, LoggedJob
@@ -433,7 +433,8 @@ class _Reading:
             job._replace(name=f"J{name}", submitted=job.submitted - begins)
             for job, name in zip(ordered, apart(ids), strict=True)
         )
-        return JobLog(tuple(jobs), None, begins, self.left_out, self.changed)
+        log = JobLog.of(jobs)
+        return evolve(log, begins=begins, left_out=self.left_out, changed=self.changed)
 
     def _count_requeued(self) -> None:
         """Count the ids whose attempts are of one requeued job, and those that are used again by

@@ -4,7 +4,7 @@ sections 3.1 and 6.1), and which results silent errors spoil."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from operator import index
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Protocol
@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, Protocol
 import numpy as np
 from attrs import frozen
 from numpy.random import Generator
+from numpy.typing import NDArray
 from pydantic import Field, SkipValidation
 
 from actors.events import Struck
@@ -229,7 +230,7 @@ class ErrorSection(Section):
         if len(self.given) > 1:
             raise InputError("", "", f"both {' and '.join(self.given)}", "one of them")
 
-    def probabilities(self, works: Sequence[float]) -> list[float]:
+    def probabilities(self, works: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return q_j, the probability that a run of job j ends with a silent error, for each job,
         from their `works`: the area of a rigid job, the time on one worker of another."""
         if self.average is not None:
@@ -237,7 +238,7 @@ class ErrorSection(Section):
         with np.errstate(over="ignore"):  # with infinitely many errors, runs fail for certain
             return rate_probabilities(works, self.rate or self.per_work or 0.0)
 
-    def per_unit(self, works: Sequence[float]) -> float:
+    def per_unit(self, works: NDArray[np.float64]) -> float:
         """Return lambda, the silent errors per unit of a job's work, where `average` or `per_work`
         gives it, the former at the mean of `works`; otherwise 0."""
         if self.average is not None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from attrs import evolve
 
 from sims.errors import COMMAND_LINE, InputError, naming, unfit
 from sims.scenario import Scenario, Unit
 from sims.scenario.jobs import RigidSection
 from sims.scenario.workers import PlatformSection
-from sims.tables.refusals import not_accepted, section_of
+from sims.tables.refusals import UNKNOWN_KEY, cut, not_accepted, section_of, shown
 
 LARGEST = 16 * 2**20
 """Largest size of a scenario file in bytes; a larger file is something else, or has no end."""
@@ -21,10 +23,16 @@ LARGEST = 16 * 2**20
 DOTTED = re.compile(r"""(?<![\w"'-])(?:(?:"[^"\n]*+"|'[^'\n]*+'|[\w-]++)[ \t]*+\.[ \t]*+){100}""")
 """Pattern of a dotted key with a hundred parts, because the time to read one grows with their
 square."""
+NOT_DECIMAL = re.compile("0[xob]")
 LONGEST_NAME = 256
 """Number of characters that no file's name reaches."""
 
+FIRST = 1000
+"""Number of lines of a long file whose keys are checked before the rest is read."""
+
 TOO_DEEP = "lists or tables nested hundreds deep"
+TOO_LONG = "a number of more than 4,300 digits"
+"""What Python neither reads nor writes, since the time grows with the square of the digits."""
 
 FAULTS, ON, OFF, NONE = "faults", "on", "off", "none"
 """Section that an override can turn on or off, the two words for it, and the value of the section
@@ -46,14 +54,24 @@ def load(path: Path, overrides: Sequence[str] = (), seed: int | None = None) -> 
     return read(table, str(path), path.parent)
 
 
-def parse(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
+def _checked(table: Mapping[str, Any]) -> None:
+    """Raise InputError, naming no file, for a table that is no scenario."""
+    section_of(Scenario, _with_kinds(table), "", times=[])
+
+
+def parse(
+    path: Path,
+    overrides: Sequence[str] = (),
+    check: Callable[[dict[str, Any]], object] = _checked,
+) -> dict[str, Any]:
     """Return a scenario file's table as TOML has it, with `overrides` (texts `dotted.key=value`)
-    applied, and not checked any further.
+    applied, and not checked any further, unless it is long: then `check`, which raises InputError,
+    refuses unknown keys among its first lines.
 
     Raises InputError where the file cannot be read or is no TOML, or an override's key can be set
     nowhere.
     """
-    table = _parsed(path)
+    table = _parsed(path, check)
     for override in overrides:
         key, text = split_override(override)
         put(table, key, value_of(text))
@@ -155,7 +173,7 @@ def _with_kinds(table: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**table, "job": job}
 
 
-def _parsed(path: Path) -> dict[str, Any]:
+def _parsed(path: Path, check: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
     if path == Path():  # the path of an empty name
         raise InputError(
             COMMAND_LINE,
@@ -171,13 +189,46 @@ def _parsed(path: Path) -> dict[str, Any]:
         text = content.decode("utf-8-sig")
         if DOTTED.search(text):
             raise RecursionError
-        return tomllib.loads(text)
+        _check_first(text, str(path), check)
+        return _loads(text)
     except OSError as error:
         raise InputError(str(path), "", error.strerror or str(error), "a scenario file") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(str(path), "", f"not TOML: {error}", "a scenario file") from None
+    except ValueError:
+        raise InputError(str(path), "", TOO_LONG, "a scenario file") from None
     except RecursionError:
         raise InputError(str(path), "", TOO_DEEP, "a scenario file") from None
+
+
+def _loads(text: str) -> dict[str, Any]:
+    """Return the table of a text in TOML.
+
+    Raises tomllib.TOMLDecodeError where it is none, and another ValueError for a number of more
+    digits than Python reads or, where it is hexadecimal, writes.
+    """
+    table = tomllib.loads(text)
+    if NOT_DECIMAL.search(text):
+        for _, value in leaves(table):
+            if type(value) is int and value not in WIDEST:
+                str(value)  # raises ValueError
+    return table
+
+
+def _check_first(text: str, source: str, check: Callable[[dict[str, Any]], object]) -> None:
+    """Raise InputError for an unknown key among the FIRST lines of a file that has more lines:
+    reading a million unknown keys would take half a minute, only to name the first one."""
+    first = text.split("\n", FIRST)
+    if len(first) <= FIRST:
+        return
+    try:
+        check(_loads("\n".join(first[:FIRST])))
+    except InputError as error:
+        # Whatever else is wrong may be so only because the rest is missing.
+        if error.problem.startswith(UNKNOWN_KEY):
+            raise evolve(error, source=source) from None
+    except (ValueError, RecursionError):
+        pass  # the file is cut within a value
 
 
 def split_override(
@@ -220,8 +271,8 @@ def put(table: dict[str, Any], key: str, value: Any, option: str = "--set") -> N
     for step in path:
         if isinstance(place, dict):
             place.setdefault(step, {})
-        place = place[_index(place, step, option, f"{key}: there is no {step!r}")]
-    place[_index(place, last, option, f"{key}: no such place")] = value
+        place = place[_index(place, step, option, f"{cut(key)}: there is no {shown(step)}")]
+    place[_index(place, last, option, f"{cut(key)}: no such place")] = value
 
 
 def _index(place: Any, step: str, option: str, problem: str) -> str | int:
@@ -233,7 +284,7 @@ def _index(place: Any, step: str, option: str, problem: str) -> str | int:
     """
     if isinstance(place, dict):
         return step
-    if isinstance(place, list) and step.isdigit() and int(step) < len(place):
+    if isinstance(place, list) and step in map(str, range(len(place))):
         return int(step)
     raise InputError(COMMAND_LINE, option, problem, "an existing key")
 
@@ -241,12 +292,14 @@ def _index(place: Any, step: str, option: str, problem: str) -> str | int:
 def value_of(text: str) -> Any:
     """Return the value that the text has as TOML; text that is no TOML is a string.
 
-    Raises InputError where it is nested too deeply to be read.
+    Raises InputError where it is nested too deeply, or a number of too many digits, to be read.
     """
     try:
-        return tomllib.loads(f"value = {text}")["value"]
+        return _loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
+    except ValueError:
+        raise InputError(COMMAND_LINE, "a value", TOO_LONG, "a value as in TOML") from None
     except RecursionError:
         raise InputError(COMMAND_LINE, "a value", TOO_DEEP, "a value as in TOML") from None
 

@@ -24,7 +24,8 @@ from sims.scenario.expectations import work_end
 from sims.scenario.faults import NamedFaults
 from sims.scenario.jobs import IterativeEntry
 from sims.scenario.platform import StorageSection
-from sims.scenario.workload import Submission, asked_of, period_on
+from sims.scenario.protection import ProtectionSection
+from sims.scenario.workload import Submission, Submissions, asked_of, period_on
 from sims.telling import about, amount_of, counted
 
 
@@ -125,7 +126,7 @@ class Planned:
         return Planned.of(self.scenario, evolve(self.submission, protection=section)).period
 
 
-def outlook(scenario: Scenario, submissions: Sequence[Submission]) -> Iterator[str]:
+def outlook(scenario: Scenario, submissions: Submissions) -> Iterator[str]:
     """Yield the lines that `check` prints about maintenance, checkpoints, periods, the master's
     channels and the storage of a scenario with these jobs.
 
@@ -134,7 +135,7 @@ def outlook(scenario: Scenario, submissions: Sequence[Submission]) -> Iterator[s
     they take more checkpoints.
     """
     pack = scenario.decider is DeciderKind.PACK
-    saving = [it for it in submissions if it.protection.periodic and (_stores(it) or not pack)]
+    saving = [*submissions.protected(lambda it: it.periodic and (_stores(it) or not pack))]
     if not pack:
         yield from _maintenance_lines(scenario)
     if isinstance(scenario.faults, NamedFaults) and any(it.protection.asks_rate for it in saving):
@@ -161,11 +162,10 @@ def _maintenance_lines(scenario: Scenario) -> Iterator[str]:
         yield f"  maintenance {taken}, {until}"
 
 
-def _stores(submission: Submission) -> bool:
-    """Return whether a job that a pack schedules saves to shared storage and how often it does is
-    known. Under buddies a formula's period depends on the cost that the pack's link gives, so it is
-    not known."""
-    section = submission.protection
+def _stores(section: ProtectionSection) -> bool:
+    """Return whether a job that a pack schedules saves to shared storage under this protection, and
+    how often it does is known. Under buddies a formula's period depends on the cost that the pack's
+    link gives, so it is not known."""
     known = section.kind is ProtectionKind.IMAGES or not section.by_formula
     return section.bytes is not None and known
 

@@ -7,10 +7,13 @@ more workers than the platform has are then left out.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Self, cast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import count, repeat
+from typing import Any, Self, cast, overload
 
+import numpy as np
 from attrs import evolve, field, frozen
+from numpy.typing import NDArray
 
 from actors.dependencies import Dependence
 from actors.events import (
@@ -28,7 +31,7 @@ from policies.interface.kinds import JobKind
 from policies.interface.queue import BatchJob
 from policies.maths.speedup import Asking, Rigid, Table, usable
 from sims.errors import InputError, unfit
-from sims.readers import JobLog
+from sims.readers import JobLog, repeated
 from sims.scenario import Scenario
 from sims.scenario.dependencies import Chained, Following, chained
 from sims.scenario.faults import together
@@ -44,6 +47,9 @@ from sims.scenario.jobs.sources import arrivals
 from sims.scenario.jobs.speedups import Application
 from sims.scenario.platform import Platform
 from sims.scenario.protection import ProtectionSection
+
+MOST_SHARED = 1 << 17
+"""Largest number of different values that are kept so that equal ones of a log share one object."""
 
 Described = tuple[BatchJob, AnyJob | None]
 """A job, and what the scenario says of this job alone; None: nothing."""
@@ -117,11 +123,53 @@ class Submission:
 
 
 @frozen
+class Submissions(Sequence[Submission]):
+    """The submissions of a scenario's jobs, each made when it is asked for: a million jobs of a log
+    have nothing of their own but themselves."""
+
+    scenario: Scenario
+    jobs: tuple[BatchJob, ...]
+    own: Mapping[int, AnyJob] = field(factory=dict)
+    """Maps the index of each job that has an entry of its own in the scenario to that entry."""
+
+    def __len__(self) -> int:
+        return len(self.jobs)
+
+    def __iter__(self) -> Iterator[Submission]:
+        own = self.own.get
+        return (Submission.of(self.scenario, job, own(job.index)) for job in self.jobs)
+
+    @overload
+    def __getitem__(self, place: int) -> Submission: ...
+    @overload
+    def __getitem__(self, place: slice) -> Submissions: ...
+    def __getitem__(self, place: int | slice) -> Submission | Submissions:
+        found = self.jobs[place]
+        if isinstance(found, tuple):
+            return evolve(self, jobs=found)
+        return Submission.of(self.scenario, found, self.own.get(found.index))
+
+    @property
+    def protections(self) -> Iterator[ProtectionSection]:
+        """The protection of each job: its own, or the file's."""
+        usual, own = self.scenario.protection, self.own
+        if not own:
+            return repeat(usual, len(self))
+        entries = (own.get(job.index) for job in self.jobs)
+        return ((entry.protection if entry else None) or usual for entry in entries)
+
+    def protected(self, holds: Callable[[ProtectionSection], bool]) -> Iterator[Submission]:
+        """Return the submissions of the jobs for whose protection `holds` is true."""
+        alike = not self.own and not holds(self.scenario.protection)
+        return iter(()) if alike else (it for it in self if holds(it.protection))
+
+
+@frozen
 class Workload:
     """The jobs of a simulation in the order of their indices, and counts of the jobs left out or
     changed."""
 
-    submissions: tuple[Submission, ...]
+    submissions: Submissions
     left_out: tuple[tuple[str, int], ...] = ()
     """Pairs of a reason and the number of jobs left out for that reason."""
     changed: tuple[tuple[str, int], ...] = ()
@@ -132,16 +180,21 @@ class Workload:
     """Maps the index of each job that follows others to the conditions of its submission."""
 
     @property
+    def jobs(self) -> tuple[BatchJob, ...]:
+        """The jobs themselves."""
+        return self.submissions.jobs
+
+    @property
     def copies(self) -> dict[int, int]:
         """Maps the index of each job that can have several redundant copies to the largest number
         of its runs at once."""
-        each = ((it.job.index, it.protection.copies) for it in self.submissions)
-        return {index: copies for index, copies in each if copies > 1}
+        copied = self.submissions.protected(lambda it: it.copies > 1)
+        return {it.job.index: it.protection.copies for it in copied}
 
     def refuse_others(self, kind: JobKind, why: str, accepted: str) -> None:
         """Raise InputError for the first job that is not of the kind `kind`; `why`, which follows
         its name and kind, and `accepted` go into the message."""
-        for job in (it.job for it in self.submissions):
+        for job in self.jobs:
             if job.kind is not kind:
                 raise unfit("job.kind", f"{job.name} is {job.kind}{why}", accepted)
 
@@ -153,11 +206,12 @@ class Workload:
             system.describe(JobsChanged, *changed)
         if self.begins is not None:
             system.describe(LogReplayed, self.begins)
-        for it in self.submissions:
-            if it.own and it.own.deadline is not None:
-                system.describe(DeadlineDescribed, it.job.name, it.own.deadline)
+        names = {job.index: job.name for job in self.jobs} if self.submissions.own else {}
+        for index, own in self.submissions.own.items():
+            if index in names and own.deadline is not None:
+                system.describe(DeadlineDescribed, names[index], own.deadline)
         if self.waits:
-            names = {it.job.index: it.job.name for it in self.submissions}
+            names = {job.index: job.name for job in self.jobs}
             for index, wait in self.waits.items():
                 after = tuple(names[before] for before in wait.after)
                 about = names[index], wait.release, after, wait.think
@@ -170,7 +224,7 @@ def workload(scenario: Scenario, system: System) -> Workload:
 
     Raises InputError where there are none, and where the jobs have no source or several.
     """
-    section, platform, log = scenario.job, scenario.full_platform, Replay.of(JobLog(()))
+    section, platform, log = scenario.job, scenario.full_platform, Replay.of(JobLog.of(()))
     given = [key for key, source in section.sources.items() if source]
     if len(given) != 1:
         raise unfit(
@@ -179,45 +233,49 @@ def workload(scenario: Scenario, system: System) -> Workload:
             f"exactly one of {', '.join(section.sources)}",
         )
     if isinstance(section, RigidSection) and (section.log or section.lublin):
-        log = _replay(section, scenario, system)
-        described: Iterable[Described] = _logged(section, log)
+        log, pieces = _replay(section, scenario, system).taken_apart()
+        described: Iterable[Described] = _logged(section, pieces)
     else:
         described = _described(scenario, system)
-    found = [Submission.of(scenario, *it) for it in described]
-    _refuse_equal_names([it.job.name for it in found], platform)
+    found, own = list[BatchJob](), dict[int, AnyJob]()
+    for job, entry in described:
+        found.append(job)
+        if entry is not None:
+            own[job.index] = entry
+    _refuse_equal_names([job.name for job in found], platform)
     able, left_out = platform.able, log.left_out
-    fitting = [it for it in found if asked_of(it.job) <= able]
+    fitting = tuple(job for job in found if asked_of(job) <= able)
     if not fitting:
         raise _nothing_left(found, able, left_out)
     if wide := len(found) - len(fitting):
         left_out = (*left_out, (f"needs more than the platform's {able} workers", wide))
     if scenario.decider is not DeciderKind.PACK:
-        fitting = [_as_moldable(it) for it in fitting]
-    chains = _chains(fitting, found, log)
+        fitting = tuple(map(_as_moldable, fitting))
+    submissions = Submissions(scenario, fitting, own)
+    chains = _chains(submissions, found, log)
     changed = *log.changed, *chains.changed
-    return Workload(tuple(fitting), left_out, changed, log.begins, chains.waits)
+    return Workload(submissions, left_out, changed, log.begins, chains.waits)
 
 
-def _chains(fitting: Sequence[Submission], found: Sequence[Submission], log: Replay) -> Chained:
+def _chains(fitting: Submissions, found: Sequence[BatchJob], log: Replay) -> Chained:
     """Return which of the jobs that fit wait for others of them to end; `found` are all jobs."""
     listed = [
         Following(it.job, tuple(dict.fromkeys(it.own.after)), it.own.think)
-        for it in fitting
+        for it in (fitting if fitting.own else ())
         if it.own is not None and it.own.after
     ]
     if not listed and not log.preceding:
         return Chained({})
-    jobs = {it.job.name: it.job for it in fitting}
-    return chained(listed, log.preceding, jobs, {it.job.name for it in found})
+    jobs = {job.name: job for job in fitting.jobs}
+    return chained(listed, log.preceding, jobs, {job.name for job in found})
 
 
-def _as_moldable(submission: Submission) -> Submission:
-    """Return the submission with a malleable job turned into a moldable one, with a table of times,
-    for deciders that resize no job; any other submission unchanged."""
-    job = submission.job
+def _as_moldable(job: BatchJob) -> BatchJob:
+    """Return a malleable job as a moldable one, with a table of times, for deciders that resize no
+    job; any other job unchanged."""
     if not isinstance(job.profile, Application):
-        return submission
-    return evolve(submission, job=evolve(job, profile=Table(tuple(job.profile.times))))
+        return job
+    return evolve(job, profile=Table(tuple(job.profile.times)))
 
 
 # --- where they come from -----------------------------------------------------------------------
@@ -309,17 +367,46 @@ def _log(section: RigidSection, scenario: Scenario, system: System) -> JobLog:
     return section.lublin.draw(system.stream("workload/lublin"), scenario.full_platform.size)
 
 
-def _logged(section: RigidSection, log: Replay) -> Iterator[Described]:
-    relies = section.log is None or section.log.estimates
-    starting = section.startup, section.selecting
-    for index, row in enumerate(log.rows.tolist()):
-        name, submitted, time, processors, estimate, _, *origin, waited = row
-        job = BatchJob(
-            *(index, name, Rigid(processors, time), section.verification),
-            estimate if relies and estimate == estimate else None,  # nan: not known
-            *(submitted, JobKind.RIGID, *origin, None if waited != waited else waited, *starting),
+def _logged(section: RigidSection, pieces: Iterator[NDArray[np.void]]) -> Iterator[Described]:
+    """Yield each job of a log's rows, which come in pieces.
+
+    Equal times share one object: of a million jobs few have times of their own.
+    """
+    relies, index = section.log is None or section.log.estimates, 0
+    known = dict[Any, Any]()
+    for rows in pieces:
+        times, estimates, waits = (
+            [known.setdefault(it, it) for it in numbers]
+            for numbers in (_known(rows[column]) for column in ("times", "estimates", "waits"))
         )
-        yield job, None
+        jobs: Iterator[BatchJob] = map(
+            BatchJob,
+            *(count(index), rows["names"].tolist()),
+            map(Rigid, rows["processors"].tolist(), times),
+            repeat(section.verification),
+            estimates if relies else repeat(None),
+            *(rows["submitted"].tolist(), repeat(JobKind.RIGID)),
+            *(rows[column].tolist() for column in ("users", "groups", "queues")),
+            *(_known(rows["priorities"]), waits),
+            *(repeat(section.startup), repeat(section.selecting)),
+        )
+        yield from zip(jobs, repeat(None, len(rows)), strict=False)
+        index += len(rows)
+        if len(known) > MOST_SHARED:  # what is kept must not take more than the sharing saves
+            known = {}
+
+
+def _known(column: NDArray[np.float64]) -> list[Any]:
+    """Return the numbers of a column, with None for nan, which is not known, and one object for
+    all if they are equal."""
+    if len(column) and (column == column[0]).all():
+        return [float(column[0])] * len(column)
+    unknown = np.isnan(column)
+    if not unknown.any():
+        return list(column.tolist())
+    found = column.astype(object)
+    found[unknown] = None
+    return list(found.tolist())
 
 
 # --- what cannot be -----------------------------------------------------------------------------
@@ -328,12 +415,13 @@ def _logged(section: RigidSection, log: Replay) -> Iterator[Described]:
 def _refuse_equal_names(names: Sequence[str], platform: Platform) -> None:
     """Raise InputError where two of jobs (`names`), workers and the world's other actors have the
     same name, because logs could not tell them apart."""
-    known = set(names)
-    if len(known) < len(names):
+    if repeated(names):
         twin = next(name for name, count in Counter(names).items() if count > 1)
         raise unfit("job.jobs", f"two jobs are called {twin!r}", "other names")
-    for name, count in Counter((*RESERVED, *platform.names)).items():
-        if count > 1 or name in known:
+    others = Counter((*RESERVED, *platform.names))
+    known = {name for name in names if name in others}
+    for name, times in others.items():
+        if times > 1 or name in known:
             raise unfit(
                 "workers.name",
                 f"two of workers, jobs, {', '.join(RESERVED)} are called {name!r}",
@@ -342,10 +430,10 @@ def _refuse_equal_names(names: Sequence[str], platform: Platform) -> None:
 
 
 def _nothing_left(
-    found: Sequence[Submission], workers: int, left_out: Sequence[tuple[str, int]]
+    found: Sequence[BatchJob], workers: int, left_out: Sequence[tuple[str, int]]
 ) -> InputError:
     if found:
-        least = min(asked_of(it.job) for it in found)
+        least = min(map(asked_of, found))
         return unfit(
             "platform.workers",
             f"{workers} are too few for every job",

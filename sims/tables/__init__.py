@@ -27,7 +27,7 @@ from typing_extensions import TypedDict
 
 from sims.errors import InputError
 from sims.tables.fields import REFUSED, TEXT, AsInToml, Json, Timed, bounded
-from sims.tables.refusals import checked, cut, meant, not_accepted
+from sims.tables.refusals import UNKNOWN_KEY, checked, cut, meant, not_accepted
 
 TAG = "kind"
 """Key that names the kind of a table in a union."""
@@ -103,7 +103,7 @@ def refuse_unknown(table: Any, keys: Collection[str]) -> Any:
     ValueError, of an InputError, for the first other key."""
     unknown = [key for key in table if key not in keys] if isinstance(table, Mapping) else ()
     if unknown:
-        problem, known = f"unknown key{meant(unknown[0], keys)}", ", ".join(keys)
+        problem, known = f"{UNKNOWN_KEY}{meant(unknown[0], keys)}", ", ".join(keys)
         raise ValueError(InputError("", cut(str(unknown[0])), problem, known))
     return table
 

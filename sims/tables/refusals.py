@@ -17,6 +17,9 @@ from sims.errors import InputError
 LONGEST_VALUE = 80
 """Largest number of characters of a value in a message."""
 
+UNKNOWN_KEY = "unknown key"
+"""Beginning of the problem with a key that a table does not have."""
+
 ACCEPTED: Mapping[str, str] = {
     "int_type": "a whole number",
     "int_parsing": "a whole number",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sims.errors import imported
+from sims.errors import imported, visible
 from sims.plots import GREY, SIGNS, USES
 from sims.plots.boxes import Columns, Look, Raster, bands
 from sims.plots.figure import LONG
@@ -29,11 +29,6 @@ LEFT = 100
 """Least width, in pixels, of the space for rows' names left of the axes."""
 IMAGE = (700, 2000)
 """Numbers of rows and columns of an image of too many boxes."""
-
-TOOLTIP = """
-<div style="max-width: 34em"><b>$name</b> @job{custom}, run @run<br>
-@start{0,0.[000]} to @end{0,0.[000]}<br>@seq{custom}</div>
-"""
 
 
 def check_installed() -> None:
@@ -102,7 +97,7 @@ def ledger(scene: Scene) -> Figure:
 
 
 def _chart(scene: Scene, title: str, row: str, names: Sequence[str]) -> Figure:
-    from bokeh.models import BasicTicker, NumeralTickFormatter, Range1d
+    from bokeh.models import BasicTicker, NumeralTickFormatter, PlainText, Range1d
     from bokeh.plotting import figure
 
     end, rows = scene.end or 1, max(len(names), 1)
@@ -130,7 +125,9 @@ def _chart(scene: Scene, title: str, row: str, names: Sequence[str]) -> Figure:
     if len(names) <= NAMED:
         places = [k + 0.5 for k in range(len(names))]
         chart.yaxis.ticker = places
-        chart.yaxis.major_label_overrides = dict(zip(places, names, strict=True))
+        # A plain string that has $$ would be a formula, whose fonts bokeh fetches from the network.
+        labels = (PlainText(text=visible(name)) for name in names)
+        chart.yaxis.major_label_overrides = dict(zip(places, labels, strict=True))
     return chart
 
 
@@ -199,10 +196,12 @@ def _source(boxes: Columns) -> ColumnDataSource:
 
 
 def _hover(renderers: Sequence[GlyphRenderer[Quad]]) -> HoverTool:
-    from bokeh.models import CustomJSHover, HoverTool
+    """Return the tool that tells the page which box the mouse points at.
 
-    tool = HoverTool(renderers=list(renderers), tooltips=TOOLTIP, point_policy="follow_mouse")
-    for column, name in (("job", "job"), ("seq", "because")):
-        code = f"return window.holdfast.{name}(value)"
-        tool.formatters[f"@{column}"] = CustomJSHover(code=code)
-    return tool
+    The page itself says what the box is. bokeh's own tooltips take what a formatter returns as HTML
+    before version 3.8 and as text from then on, and would run a script in a job's name.
+    """
+    from bokeh.models import CustomJS, HoverTool
+
+    pointed = CustomJS(code="window.holdfast.pointed(cb_data)")
+    return HoverTool(renderers=list(renderers), tooltips=None, callback=pointed)

@@ -9,6 +9,8 @@ window.holdfast = (() => {
   let indexOf = new Map();
   const byId = (id) => document.getElementById(id);
   const chosen = new Map(); // what this page selected itself: no answer to that
+  let mouse = { x: 0, y: 0 };
+  let shown = null; // source of the box that the tip is about
 
   const time = (t) => t.toLocaleString("en", { maximumFractionDigits: 3 });
 
@@ -109,12 +111,39 @@ window.holdfast = (() => {
 
   function because(seq) {
     const [row, ...causes] = chain(seq);
-    if (row === undefined) return "";
-    const lines = [`#${seq} ${events.text[row]}`];
-    for (const cause of causes.slice(0, 3)) {
-      lines.push(`because of #${events.seq[cause]} ${events.text[cause]}`);
+    if (row === undefined) return [];
+    const because = (cause) => `because of #${events.seq[cause]} ${events.text[cause]}`;
+    return [`#${seq} ${events.text[row]}`, ...causes.slice(0, 3).map(because)];
+  }
+
+  // The box that the mouse points at, or of one source that it points at none of its boxes. Names
+  // come from files: they enter the page as text only.
+  function pointed({ renderer, index }) {
+    const source = renderer.data_source;
+    const [at] = index.indices;
+    if (at === undefined) {
+      if (shown === source) byId("tip").hidden = true;
+      return;
     }
-    return lines.map((line) => line.replace(/&/g, "&amp;").replace(/</g, "&lt;")).join("<br>");
+    shown = source;
+    const { job, run, start, end, seq } = source.data;
+    const whose = job[at] < 0 ? "" : ` ${data.jobs[job[at]]}, run ${run[at]}`;
+    const lines = [`${time(start[at])} to ${time(end[at])}`, ...because(seq[at])];
+    const items = lines.map((line) => {
+      const it = document.createElement("div");
+      it.textContent = line;
+      return it;
+    });
+    const kind = document.createElement("b");
+    kind.textContent = renderer.name;
+    const tip = byId("tip");
+    tip.replaceChildren(kind, whose, ...items);
+    tip.hidden = false;
+    const right = Math.min(mouse.x + 14, window.innerWidth - tip.offsetWidth - 4);
+    const below = mouse.y + 14;
+    const fits = below + tip.offsetHeight < window.innerHeight;
+    tip.style.left = `${Math.max(right, 0)}px`;
+    tip.style.top = `${fits ? below : Math.max(mouse.y - tip.offsetHeight - 10, 0)}px`;
   }
 
   // An instant of a long log: its date, where the log has a calendar, else days and hours.
@@ -133,6 +162,8 @@ window.holdfast = (() => {
       if (job !== undefined) follow(job);
       else byId("who").textContent = "There is no such job in this log.";
     });
+    const follows = (event) => (mouse = { x: event.clientX, y: event.clientY });
+    document.addEventListener("pointermove", follows, { capture: true });
     document.addEventListener("keydown", (event) => {
       if (event.key === "Escape") follow(-1);
     });
@@ -147,7 +178,7 @@ window.holdfast = (() => {
   document.addEventListener("DOMContentLoaded", start);
   return {
     picked,
-    because,
+    pointed,
     day,
     follow,
     explain,

@@ -19,6 +19,7 @@ from attrs import define, field
 from numpy.typing import NDArray
 
 from actors.runtime import Record
+from sims.errors import visible
 from sims.history import Job, Listener, Run
 from sims.telling import event_text
 
@@ -98,7 +99,7 @@ class Story(Listener):
         """
         kept = self._kept(shown)
         yield b'{"jobs":'
-        yield from _listed(_cut(jobs))
+        yield from _listed([visible(job) for job in piece] for piece in _cut(jobs))
         yield b',"lives":'
         yield from _listed(self._steps_of_lives())
         yield b',"events":{"seq":'

@@ -124,6 +124,15 @@ def test_a_notebook_is_shown_a_picture_and_the_numbers(kept: Result) -> None:
         assert word in shown
 
 
+def test_a_notebook_shows_a_scenarios_name_as_text_and_no_formula() -> None:
+    job = {"kind": "rigid", "jobs": [{"processors": 1, "time": 5}]}
+    result = run({"name": "<b>$$x$$", "platform": {"workers": 1}, "job": job}, keep=True)
+    shown = result._repr_html_()
+    assert "&lt;b&gt;$$x$$" in shown
+    # Notebooks leave formulas alone in elements of these classes (MathJax 3 and 2).
+    assert shown.startswith('<div class="mathjax_ignore tex2jax_ignore">')
+
+
 def test_a_result_prints_as_the_command_does(shell: Shell, kept: Result) -> None:
     said = shell("run", example("volatile20"), "--log", "none")
     assert said.out.startswith(repr(kept))

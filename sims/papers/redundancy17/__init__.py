@@ -134,7 +134,7 @@ def bound(scenario: Scenario, end: float) -> float:
     Under the sample-path semantics, it also uses the speeds that the run meets. `end` is the run's
     makespan at the scenario's own speed.
     """
-    found = [it.job for it in workload(scenario, System(scenario.seed, [])).submissions]
+    found = workload(scenario, System(scenario.seed, [])).jobs
     arrivals = np.array([it.submitted for it in found])
     sizes = np.array([it.profile.work for it in found])
     workers = scenario.platform

@@ -123,7 +123,7 @@ def _populated(scenario: Scenario, system: System, folder: Path, simulated: bool
     limit_resolution(scenario, system, jobs)
     jobs.tell(system)
     _describe_platform(scenario, system)
-    decider, count = _decider(scenario, system, jobs), len(jobs.submissions)
+    decider, count = _decider(scenario, system, jobs), len(jobs.jobs)
     pool = _pool(scenario, system, jobs)
     scheduler = _spawn_platform(scenario, system, pool, decider, count)
     pool.take = queue.take(scenario, jobs, scheduler) or pool.take
@@ -171,7 +171,8 @@ def _decider(scenario: Scenario, system: System, jobs: Workload) -> Decider:
 def _warn_of_copies(jobs: Workload, workers: int) -> None:
     """Warn, in one line, of jobs that may have several redundant copies and are so wide that no two
     copies fit on `workers` workers."""
-    asked = [(it.job.name, asked_of(it.job)) for it in jobs.submissions if it.protection.copies > 1]
+    copied = jobs.copies
+    asked = [(job.name, asked_of(job)) for job in jobs.jobs if job.index in copied]
     wide = [(name, width) for name, width in asked if 2 * width > workers]
     if wide:
         (name, width), more = wide[0], f", and so for {len(wide) - 1:,} more" if wide[1:] else ""
@@ -190,9 +191,10 @@ def _pool(scenario: Scenario, system: System, jobs: Workload) -> Pool:
     if DECIDERS[scenario.decider].numbered:
         return Pool(able, numbered=True, changing=True, spares=spares, named=True)
     changing = not (isinstance(scenario.faults, NoFaults) and platform.plain)
-    whole = all(map(plain(scenario), jobs.submissions))
     placed = placement not in queue.ANY
-    numbered = changing or placed or not whole or system.journal.wants(RunStarted)
+    numbered = changing or placed or system.journal.wants(RunStarted)
+    if not numbered:
+        numbered = not all(map(plain(scenario), jobs.jobs, jobs.submissions.protections))
     return Pool(able, numbered, changing, compact if placement == "compact" else lowest, spares)
 
 

@@ -137,7 +137,7 @@ def _listed(scenario: Scenario, system: System) -> tuple[Iterator[BatchJob], int
     after the other as they are asked for."""
     job = cast(RigidSection, scenario.job)
     if job.stream is None or job.jobs:
-        listed = [it.job for it in workload(scenario, system).submissions]
+        listed = workload(scenario, system).jobs
         return iter(sorted(listed, key=lambda job: job.submitted)), len(listed)
     return arrivals(job.stream, scenario.full_platform.size, system, scenario.folder)
 
@@ -178,7 +178,7 @@ def _runs(scenario: Scenario, system: System) -> Prepared:
         it.job.index: evolve(it.rules(scenario), copies=copies, cloning=cloning)
         for it in jobs.submissions
     }
-    started = any(it.job.startup or it.job.select for it in jobs.submissions)
+    started = any(job.startup or job.select for job in jobs.jobs)
     free = scenario.master is None and not started and all(map(_moves_freely, rules.values()))
     decider = CopyRuns(decides, _rule(scenario), afresh=free, cloning=cloning)
 
@@ -218,8 +218,7 @@ def _refuse_sharing(scenario: Scenario, policy: RedundancyPolicy) -> None:
 
 
 def _refuse_wide(jobs: Workload) -> None:
-    for submission in jobs.submissions:
-        job = submission.job
+    for job in jobs.jobs:
         if not isinstance(job.profile, Rigid) or job.profile.processors != 1:
             raise unfit(
                 "job.jobs",

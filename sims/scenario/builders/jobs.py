@@ -6,11 +6,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
-from math import inf, isfinite
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+import numpy as np
 from attrs import evolve, frozen
+from numpy.typing import NDArray
 
 from actors.dependencies import Dependencies
 from actors.events import DeciderKind
@@ -36,6 +38,7 @@ from sims.scenario.builders.limits import refuse_tiny_period
 from sims.scenario.builders.repair import recorded
 from sims.scenario.faults import together
 from sims.scenario.jobs import DEPENDENCIES, Overrun
+from sims.scenario.protection import ProtectionSection
 from sims.scenario.workload import (
     Submission,
     Workload,
@@ -76,14 +79,17 @@ class JobMaker:
         Raises InputError for a job that would never end.
         """
         whole, mtbf = plain(self.scenario), _everywhere(self.scenario)
-        for submission, count in zip(self.jobs.submissions, self._failures(), strict=True):
-            if whole(submission):
-                _refuse_hopeless(mtbf, submission.job)
+        protections, counts = self.jobs.submissions.protections, self._failures()
+        each = enumerate(zip(self.jobs.jobs, protections, counts, strict=True))
+        for place, (job, guarded, count) in each:
+            if whole(job, guarded):
+                _refuse_hopeless(mtbf, job)
                 if self.simulated:
-                    self.system.spawn(self._of_attempts(submission.job, count))
+                    self.system.spawn(self._of_attempts(job, count))
                 continue
+            submission = self.jobs.submissions[place]
             _warn_of_single(submission)
-            listed = (1,) * count if _whole(self.scenario, submission) else None
+            listed = (1,) * count if _whole(self.scenario, job, guarded) else None
             self.system.spawn(self.of_runs(submission, *self._maker_and_rules(submission), listed))
 
     def _of_attempts(self, job: BatchJob, failures: int) -> JobOfAttempts:
@@ -177,8 +183,9 @@ class JobMaker:
     # --- silent errors ----------------------------------------------------------------------------
 
     @cached_property
-    def _works(self) -> list[float]:
-        return [it.job.profile.work for it in self.jobs.submissions]
+    def _works(self) -> NDArray[np.float64]:
+        works = (job.profile.work for job in self.jobs.jobs)
+        return np.fromiter(works, float, len(self.jobs.jobs))
 
     @cached_property
     def _density(self) -> float:
@@ -202,59 +209,76 @@ class JobMaker:
         Numbers are drawn for every job, also for those with a number of their own, so that setting
         one does not change the others'. Raises InputError where every run of a job would fail.
         """
-        described, errors = [it.job for it in self.jobs.submissions], self.scenario.errors
-        _refuse_endless(described, [0] * len(described))
+        jobs, errors = self.jobs.jobs, self.scenario.errors
+        self._refuse_endless(np.zeros(len(jobs)))
         probabilities = errors.probabilities(self._works)
-        for job, probability in zip(described, probabilities, strict=True):
-            if probability >= 1:
-                [(key, value)] = errors.given.items()
-                problem = f"at {value!r} every run of {job.name}, whose work is "
-                problem += f"{job.profile.work!r}, fails: the probability rounds to 1"
-                raise unfit(f"errors.{key}", problem, "a lower value, or less work")
-        drawn = draw_failures(probabilities, self.system.stream("failures"))
-        own = (it.own.count if it.own else None for it in self.jobs.submissions)
-        counts = [n if given is None else given for n, given in zip(drawn, own, strict=True)]
-        _refuse_endless(described, counts)
+        for place in np.flatnonzero(probabilities >= 1)[:1]:
+            job, [(key, value)] = jobs[place], errors.given.items()
+            problem = f"at {value!r} every run of {job.name}, whose work is "
+            problem += f"{job.profile.work!r}, fails: the probability rounds to 1"
+            raise unfit(f"errors.{key}", problem, "a lower value, or less work")
+        counts = draw_failures(probabilities, self.system.stream("failures"))
+        if entries := self.jobs.submissions.own:
+            own = (entries[job.index].count if job.index in entries else None for job in jobs)
+            counts = [n if it is None else it for n, it in zip(counts, own, strict=True)]
+        self._refuse_endless(counts)
         return counts
 
+    def _refuse_endless(self, failures: Sequence[int] | NDArray[np.float64]) -> None:
+        """Raise InputError where the work of all jobs, with failures[i] failed runs of job i, and
+        the times of their submissions sum to infinity."""
+        jobs = self.jobs.jobs
+        total = np.fromiter((job.overhead for job in jobs), float, len(jobs))
+        with np.errstate(over="ignore"):
+            total += self._works
+            total *= np.asarray(failures, float) + 1
+            total += np.fromiter((job.submitted for job in jobs), float, len(jobs))
+            np.cumsum(total, out=total)
+        for place in np.flatnonzero(~np.isfinite(total))[:1]:
+            job = jobs[place]
+            raise unfit(
+                "job",
+                f"with {job.name}, whose work is {job.profile.work!r}, the work sums to inf",
+                "jobs whose work sums to a finite number",
+            )
 
-def plain(scenario: Scenario) -> Callable[[Submission], bool]:
-    """Return a predicate on submissions: whether nothing but faults can change the rate or the end
-    of a job's runs, so that each attempt is a single timer.
+
+def plain(scenario: Scenario) -> Callable[[BatchJob, ProtectionSection], bool]:
+    """Return a predicate on a job and its protection: whether nothing but faults can change the
+    rate or the end of the job's runs, so that each attempt is a single timer.
 
     The answer is computed once for each kind of job and protection, because a log may have a
     million jobs under one.
     """
     known = dict[tuple[str, int, bool], bool]()
 
-    def is_plain(submission: Submission) -> bool:
-        job = submission.job
-        key = job.kind, id(submission.protection), _needs_run(job)
+    def is_plain(job: BatchJob, protection: ProtectionSection) -> bool:
+        key = job.kind, id(protection), _needs_run(job)
         found = known.get(key)
         if found is None:
-            found = known[key] = scenario.bare and _whole(scenario, submission)
+            found = known[key] = scenario.bare and _whole(scenario, job, protection)
         return found
 
     return is_plain
 
 
-def _whole(scenario: Scenario, submission: Submission) -> bool:
-    """Return whether each run of the job executes the whole job at an unchanging speed, without
-    stages such as checkpoints, messages or a start-up.
+def _whole(scenario: Scenario, job: BatchJob, protection: ProtectionSection) -> bool:
+    """Return whether each run of the job, under its protection, executes the whole job at an
+    unchanging speed, without stages such as checkpoints, messages or a start-up.
 
     The number of failed runs can then be drawn beforehand, so that adding a hazard changes no job's
     failures.
     """
-    kind, errors = submission.job.kind, scenario.errors
+    kind, errors = job.kind, scenario.errors
     if kind is JobKind.ITERATIVE or scenario.decider in (DeciderKind.PACK, DeciderKind.DEADLINE):
         return False
-    if _needs_run(submission.job):
+    if _needs_run(job):
         return False
     if any(law.by_computing for law in scenario.faults.laws):
         return False  # a job of attempts does not say when it computes
     if kind is not JobKind.RIGID and errors.rate:
         return False  # how often its runs fail depends on how many workers they get
-    return not scenario.full_platform.varies and submission.protection.plain
+    return not scenario.full_platform.varies and protection.plain
 
 
 def _needs_run(job: BatchJob) -> bool:
@@ -302,20 +326,6 @@ def _warn_of_single(submission: Submission) -> None:
     if alone and submission.protection.kind is ProtectionKind.BUDDIES:
         text = f"{job.name} has one worker, and no buddy: whenever it goes DOWN, all is lost"
         warnings.warn(text, stacklevel=2)
-
-
-def _refuse_endless(jobs: Sequence[BatchJob], failures: Sequence[int]) -> None:
-    """Raise InputError where the work of all jobs, with failures[i] failed runs of job i, and the
-    times of their submissions sum to infinity."""
-    total = 0.0
-    for job, count in zip(jobs, failures, strict=True):
-        total += (job.profile.work + job.overhead) * (count + 1) + job.submitted
-        if not isfinite(total):
-            raise unfit(
-                "job",
-                f"with {job.name}, whose work is {job.profile.work!r}, the work sums to inf",
-                "jobs whose work sums to a finite number",
-            )
 
 
 def _everywhere(scenario: Scenario) -> float:

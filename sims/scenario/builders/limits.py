@@ -3,7 +3,7 @@ cannot tell apart; hopeless ones are refused before they start."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from math import inf, isinf
 from operator import attrgetter, itemgetter
 from pathlib import Path
@@ -125,18 +125,31 @@ def _work_lengths(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
             yield from _periods(own.protection, f"job.jobs.{number}.protection")
     if jobs is None:
         return
-    able, submitted = scenario.full_platform.able, [it.job for it in jobs.submissions]
-    rigid = [(it.profile.length, it) for it in submitted if isinstance(it.profile, Rigid)]
-    moldable = [
-        (_least(it.profile, able), it)
-        for it in submitted
-        if isinstance(it.profile, Speedup | Table)
-    ]
-    for lengths, setting in (rigid, "time"), (moldable, "speedup"):
+    able = scenario.full_platform.able
+    rigid = (it for it in jobs.jobs if isinstance(it.profile, Rigid))
+    moldable = (it for it in jobs.jobs if isinstance(it.profile, Speedup | Table))
+    for found, setting, length in (
+        (rigid, "time", lambda it: it.profile.length),
+        (moldable, "speedup", lambda it: _least(it.profile, able)),
+    ):
         # Only two of perhaps a million jobs can matter: a key for each would take a second.
-        if found := [it for it in lengths if 0 < it[0] < inf]:
-            for length, job in (min(found, key=itemgetter(0)), max(found, key=itemgetter(0))):
-                yield length, _key_of(scenario, job, setting)
+        for job in _shortest_and_longest(found, length):
+            yield length(job), _key_of(scenario, job, setting)
+
+
+def _shortest_and_longest(
+    jobs: Iterable[BatchJob], length: Callable[[BatchJob], float]
+) -> tuple[BatchJob, ...]:
+    """Return the first of the shortest and the first of the longest of these jobs, of those whose
+    length is above 0 and finite; empty if there are none."""
+    least, most, found = inf, 0.0, dict[bool, BatchJob]()
+    for job in jobs:
+        own = length(job)
+        if 0 < own < least:
+            least, found[False] = own, job
+        if most < own < inf:
+            most, found[True] = own, job
+    return tuple(found[key] for key in sorted(found))
 
 
 def _fault_lengths(scenario: Scenario) -> Iterator[Timed]:
@@ -187,8 +200,8 @@ def _instants(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
     certain: a listed fault, or the last submission."""
     for law in scenario.faults.laws:
         yield from ((time, "faults.strikes") for time, _ in law.listed)
-    if jobs is not None and jobs.submissions:
-        last = max((it.job for it in jobs.submissions), key=attrgetter("submitted"))
+    if jobs is not None:
+        last = max(jobs.jobs, key=attrgetter("submitted"))
         yield last.submitted, _key_of(scenario, last, "release")
 
 

@@ -53,7 +53,8 @@ def decider(scenario: Scenario, jobs: Workload) -> QueueDecider:
     _refuse_without_processors(jobs)
     standbys = _standbys(scenario, jobs)
     images = frozenset(
-        it.job.index for it in jobs.submissions if it.protection.kind is ProtectionKind.IMAGES
+        it.job.index
+        for it in jobs.submissions.protected(lambda it: it.kind is ProtectionKind.IMAGES)
     )
     policy, platform, windows = _policy(scenario, jobs), scenario.full_platform, None
     if platform.windows:
@@ -80,9 +81,9 @@ def _check_reserve(scenario: Scenario, jobs: Workload) -> None:
     if platform.pool.reserve >= platform.able:
         problem = f"{platform.pool.reserve:,} of {platform.able:,} workers that are no spares"
         raise unfit("platform.reserve", problem, f"a number below {platform.able:,}")
-    for it in jobs.submissions:
-        if not isinstance(it.job.profile, Asking):
-            problem = f"{it.job.name} wants no number of workers, so that none can be lacking"
+    for job in jobs.jobs:
+        if not isinstance(job.profile, Asking):
+            problem = f"{job.name} wants no number of workers, so that none can be lacking"
             raise unfit("platform.reserve", problem, "rigid jobs, or no reserve")
 
 
@@ -92,9 +93,9 @@ def _standbys(scenario: Scenario, jobs: Workload) -> bool:
     Raises InputError where standbys cannot be had: a shelf, or a plan of all starts, counts on
     workers that standbys would take.
     """
-    name, found = scenario.policy_name, [it for it in jobs.submissions if it.job.standbys]
-    for it in found:
-        key = f"job.jobs.{it.job.index}.standbys"
+    name, found = scenario.policy_name, [job for job in jobs.jobs if job.standbys]
+    for job in found:
+        key = f"job.jobs.{job.index}.standbys"
         if "SHELF" in name or name == "conservative":
             problem = f"{name} plans with workers that standbys would take from the plan"
             raise unfit(key, problem, "FCFS, EASY, greedy or R-LIST, say, or no standbys")
@@ -119,7 +120,7 @@ def _policy(scenario: Scenario, jobs: Workload) -> BatchPolicy:
     section, named, folder = scenario.policy, scenario.named_policy, scenario.folder
     of_papers = partial(strategy_named, reading=section.reading)
     strategy: Strategy = named.load("name", of_papers, folder, Strategy)
-    first = min(it.job.submitted for it in jobs.submissions)
+    first = min(job.submitted for job in jobs.jobs)
     orders = partial(order_named, first=first)
     usual = default_order(named.name)
     order: Order = section.load("order", orders, folder, Order, TimedOrder, default=usual)
@@ -133,7 +134,7 @@ def _policy(scenario: Scenario, jobs: Workload) -> BatchPolicy:
 
 def _allocation(scenario: Scenario, jobs: Workload) -> Rule:
     section = scenario.policy
-    asking = [isinstance(it.job.profile, Asking) for it in jobs.submissions]
+    asking = [isinstance(job.profile, Asking) for job in jobs.jobs]
     if section.allocation is None and all(asking):
         return requested
     of_papers = partial(allocation_named, allotment=section.allotment, eps=section.eps)
@@ -145,11 +146,12 @@ def _allocation(scenario: Scenario, jobs: Workload) -> Rule:
 
 
 def _refuse_without_processors(jobs: Workload) -> None:
-    for submission in jobs.submissions:
-        if submission.job.kind is JobKind.ITERATIVE and iterative(submission).processors is None:
+    for submission in jobs.submissions if jobs.submissions.own else ():
+        job = submission.job
+        if job.kind is JobKind.ITERATIVE and iterative(submission).processors is None:
             raise unfit(
                 "job.processors",
-                f"missing: {submission.job.name} does not say how many workers it wants",
+                f"missing: {job.name} does not say how many workers it wants",
                 "a number, or an enrolment policy (IE, say), which chooses itself",
             )
 

@@ -248,7 +248,7 @@ class Lublin(Section):
         # Whole seconds, as logs have them.
         submitted, times = np.floor(self._arrivals(rng)), self._times(rng, sizes)
         rows = zip(submitted.tolist(), times.tolist(), sizes.tolist(), strict=True)
-        return JobLog(tuple(LoggedJob(f"J{k}", *row) for k, row in enumerate(rows, start=1)))
+        return JobLog.of(LoggedJob(f"J{k}", *row) for k, row in enumerate(rows, start=1))
 
     def _sizes(self, rng: Generator, most: float) -> NDArray[np.int64]:
         kind, stage = rng.random((2, self.jobs))

@@ -4,7 +4,7 @@ load, and resampling of a log that is too short."""
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import inf
 from typing import Annotated, Any, Literal, Self
 
@@ -36,15 +36,8 @@ from sims.telling import apart
 Status = Literal["completed", "failed", "cancelled", "unknown"]
 """How a job ended when the log was recorded."""
 
-COLUMNS = np.dtype(
-    [
-        *(("names", object), ("submitted", float), ("times", float), ("processors", np.int64)),
-        *(("estimates", float), ("statuses", object), ("users", object), ("groups", object)),
-        *(("queues", object), ("priorities", float), ("waits", float)),
-    ]
-)
-"""Columns of what is known of each job, named as the fields of `LoggedJob`; nan where a number is
-not known."""
+PIECE = 1 << 12
+"""Number of jobs of a log that are made at a time."""
 
 
 @frozen(eq=False)
@@ -65,18 +58,21 @@ class Replay:
 
     @classmethod
     def of(cls, log: JobLog) -> Self:
-        """Return all jobs of a log, in its order and unchanged, with the log's own counts.
-
-        Raises OverflowError where a number of processors does not fit in 64 bits.
-        """
+        """Return all jobs of a log, in its order and unchanged, with the log's own counts."""
         counts = tuple(log.left_out.items()), tuple(log.changed.items())
-        return cls(np.array(list(log.jobs), dtype=COLUMNS), *counts, log.begins, log.preceding)
+        return cls(log.rows, *counts, log.begins, log.preceding)
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __getitem__(self, column: str) -> NDArray[Any]:
         return self.rows[column]
+
+    def taken_apart(self) -> tuple[Self, Iterator[NDArray[np.void]]]:
+        """Return the same without its rows, and the rows in pieces, each of which is given up as
+        the next is asked for: jobs that are made of the rows need much memory, and take their place
+        step by step."""
+        return evolve(self, rows=self.rows[:0].copy()), _pieces(self.rows)
 
     def keep(self, kept: NDArray[np.bool_], reason: str) -> Self:
         """Return only the jobs for which `kept`, a mask with an entry for each job, is true; the
@@ -113,6 +109,15 @@ class Replay:
         submitted = self["submitted"][fit]
         span = float(np.ptp(submitted)) if len(submitted) else 0.0
         return float(np.dot(self["times"][fit], sizes[fit])) / (workers * span) if span else np.inf
+
+
+def _pieces(rows: NDArray[np.void]) -> Iterator[NDArray[np.void]]:
+    """Yield the rows in pieces, and give up half of them once it has been yielded."""
+    part = max(PIECE, len(rows) // 2)
+    while len(rows):
+        for first in range(0, min(part, len(rows)), PIECE):
+            yield rows[first : min(first + PIECE, part)]
+        rows = rows[part:].copy()
 
 
 class Rule(enum.Enum):
@@ -227,6 +232,8 @@ class Selection(Section):
         start, end = self.window
         kept = (start <= log["submitted"]) & (log["submitted"] < end)
         log = log.keep(kept, f"not submitted from {start:g} to {end:g}")
+        if not start:
+            return log
         begins = None if log.begins is None else log.begins + start
         return evolve(log.change("", 0, submitted=log["submitted"] - start), begins=begins)
 

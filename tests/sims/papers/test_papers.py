@@ -94,7 +94,7 @@ def drawn(scenario: Scenario) -> tuple[int, ...]:
     section = scenario.job
     assert isinstance(section, RigidSection)
     assert section.synthetic is not None
-    works = [job.work for job in section.synthetic.draw()]
+    works = np.array([job.work for job in section.synthetic.draw()])
     chances = scenario.errors.probabilities(works)
     return tuple(draw_failures(chances, stream(scenario.seed, "failures")))
 

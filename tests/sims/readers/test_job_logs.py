@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -121,7 +122,7 @@ def test_jobs_come_by_submission_time_with_their_delay(tmp_path: Path) -> None:
         LoggedJob("w0!2", 0.5, 12.5, 1),
         LoggedJob("late", 30.0, 12.5, 8, user="kept for others"),
     )
-    assert read_batsim(DATA / "batsim.json") == JobLog(jobs, machine=8)
+    assert read_batsim(DATA / "batsim.json") == evolve(JobLog.of(jobs), machine=8)
     path = tmp_path / "workload.json"
     path.write_text(with_job(priority=-2.5))
     assert read_batsim(path).jobs[0].priority == -2.5

@@ -208,7 +208,7 @@ def replay() -> Replay:
     times = enumerate((10.0, 60.0, 110.0, 210.0), 1)
     jobs = tuple(LoggedJob(f"J{k}", at, 5.0, 1) for k, at in times)
     chains = {"J2": Preceding("J1", 8.0), "J3": Preceding("J2", 4.0)}
-    return Replay.of(JobLog(jobs, preceding=chains))
+    return Replay.of(evolve(JobLog.of(jobs), preceding=chains))
 
 
 def test_jobs_drawn_anew_keep_the_chains_that_lie_within_their_block() -> None:

@@ -33,7 +33,7 @@ NAN = float("nan")
 def replay(rows: list[tuple[Any, ...]]) -> Replay:
     """(submitted, time, processors, estimate, status, user) of each job, or less of it."""
     rows = sorted(rows, key=lambda row: row[0])
-    return Replay.of(JobLog(tuple(LoggedJob(f"J{k}", *row) for k, row in enumerate(rows, 1))))
+    return Replay.of(JobLog.of(LoggedJob(f"J{k}", *row) for k, row in enumerate(rows, 1)))
 
 
 ROWS = st.tuples(

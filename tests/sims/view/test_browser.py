@@ -104,20 +104,7 @@ def move(browser: webdriver.Chrome, x: float, y: float) -> webdriver.ActionChain
 def pointing_at_a_box_tells_what_it_is_and_why(browser: webdriver.Chrome) -> None:
     x, y, job = point(browser, "transfer (program)")
     move(browser, x, y).perform()
-    script = """
-        const texts = [];
-        const walk = (node) => {
-            if (node.shadowRoot) walk(node.shadowRoot);
-            for (const child of node.children || []) {
-                if (String(child.className).includes("bk-tooltip") || child.localName === "b")
-                    texts.push(child.parentNode.textContent);
-                walk(child);
-            }
-        };
-        walk(document.body);
-        return texts.find((it) => it.includes("because of"));
-    """
-    said = str(until(lambda: browser.execute_script(script)))
+    said = str(until(lambda: "".join(texts(browser, "#tip"))))
     assert "transfer (program)" in said
     assert job in said
     assert "#21 TransferStarted: worker 1, job application, run 0, kind program" in said
@@ -209,6 +196,51 @@ def test_a_page_opens_without_complaints_or_requests_and_answers(
     )
     assert [it for it in fetched if not it.startswith(("data:", "blob:"))] == []
     ANSWERS[name](browser)
+
+
+HOSTILE = (
+    """<img src=x onerror="document.title='XSS'">""",
+    "</script><script>document.title='XSS'</script>",
+    "&lt;b&gt; <br> $$x^2$$ \\(y\\) `z`",
+)
+"""Names that would be markup, or formulas, where a page took them as such."""
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_name_of_a_job_or_a_worker_is_shown_as_it_is_and_runs_no_script(
+    name: str, browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    jobs = [{"name": name, "processors": 1, "time": 10}]
+    scenario = {
+        "name": name.replace("/", "."),
+        "workers": [{"name": f"{name} too"}],
+        "job": {"kind": "rigid", "jobs": jobs},
+    }
+    records: list[Record] = []
+    run(load(scenario), [records.append])
+    browser.set_window_size(1600, 900)  # long names leave no room for a chart in a small one
+    opened(browser, tuple(records), tmp_path)
+    x, y, job = point(browser, "useful")
+    assert job == name
+    move(browser, x, y).perform()
+    said = str(until(lambda: "".join(texts(browser, "#tip"))))
+    assert f"useful {name}, run 0" in said
+    assert f"RunStarted: job {name}, run 0" in said
+    move(browser, x, y).click().perform()
+    until(lambda: texts(browser, "#who") == [f"Following {name}"])
+    move(browser, 2, 2).perform()
+    until(lambda: texts(browser, "#tip") == [""])
+    assert "XSS" not in browser.title or browser.title.startswith(f"{scenario['name']}")
+    assert browser.find_elements("css selector", "#tip img, #chain img, #life img") == []
+    labels = """
+        return [...Bokeh.index.roots].slice(0, 2).map((view) =>
+            [...view.model.left[0].major_label_overrides.values()].map((it) => it.text));
+    """
+    assert browser.execute_script(labels) == [[f"{name} too"], [name]]
+    fetched = browser.execute_script(
+        "return performance.getEntriesByType('resource').map((it) => it.name)"
+    )
+    assert [it for it in fetched if not it.startswith(("data:", "blob:"))] == []
 
 
 @pytest.mark.usefixtures("unchecked")
