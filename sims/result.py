@@ -102,18 +102,21 @@ class Result:
     @property
     def jobs(self) -> Any:
         """Frame with a row for each job, of polars (of pandas where polars is missing)."""
-        return self.frame(Frame.JOBS)
+        return self.rows(Frame.JOBS)
 
     @property
     def events(self) -> Any:
         """Frame with a row for each event, of polars (of pandas where polars is missing)."""
-        return self.frame(Frame.EVENTS)
+        return self.rows(Frame.EVENTS)
 
-    def frame(self, what: Frame | str, library: Library | str | None = None) -> Any:
-        """Return the run's jobs or events, as `what` says, as a frame with a row each.
+    def rows(self, what: Frame | str, library: Library | str | None = None) -> Any:
+        """Return the run's events, or one kind of its facts, as a frame with a row each.
 
-        `library` is `polars` or `pandas`; None takes polars, or pandas where polars is missing.
-        Raises InputError for another name, and where the library is missing.
+        `what` is `events`, `jobs`, `runs`, `spans` (of processor time, each with its category of
+        the ledger), `states` (of workers), `spares` (that wait), `transfers`, `promises`,
+        `repairs`, `queue` or `storage`. `library` is `polars` or `pandas`; None takes polars, or
+        pandas where polars is missing. Raises InputError for another name, and where the library is
+        missing.
         """
         return frame(self.records(), chosen(Frame, what), library)
 

@@ -22,11 +22,12 @@ import attrs
 import orjson
 from attrs import frozen
 
-from actors.events import SCHEMA, VOCABULARY, ScenarioStarted
+from actors.events import SCHEMA, VOCABULARY, JobDescribed, JobSubmitted, ScenarioStarted
 from actors.events.quantities import NONE, Quantity
 from actors.runtime import Event
 from sims.errors import InputError
-from sims.ledger import Use
+from sims.exports.tables import FACTS, ROWS, Frame
+from sims.history.rows import JobRow, Use
 from sims.options import argument, run_script
 from sims.scenario.keys import type_words
 from sims.tables.fields import attribute_docs, members_of, one_line
@@ -36,6 +37,14 @@ BEGIN, END = "<!-- vocabulary: begin -->", "<!-- vocabulary: end -->"
 BAR = r"\|"
 """A bar in a cell of a Markdown table."""
 
+
+HEAD = "| field | type | unit | meaning |", "| --- | --- | --- | --- |"
+ROWS_INTRODUCTION = (
+    "`holdfast export LOG --to rows -o FOLDER` writes the facts of a log as tables, one Parquet "
+    "file each; `--to spans` and the like write one table as CSV or Parquet, and "
+    '`result.rows("spans")` returns it as a frame in Python. A row is written once it is complete, '
+    "so rows are in the order of their ends; what is open where the log ends comes last."
+)
 
 Json = dict[str, Any]
 
@@ -71,8 +80,8 @@ class Field:
         return f"| {' | '.join(cell.replace('|', BAR) for cell in cells)} |"
 
 
-def fields(kind: type[Event]) -> list[Field]:
-    """Return a description of each field of a class of events, in the order of declaration.
+def fields(kind: type) -> list[Field]:
+    """Return a description of each field of a class of events or rows, in the order of declaration.
 
     Raises TypeError for a number without a unit, and for a field whose meaning is documented
     nowhere.
@@ -102,7 +111,7 @@ def quantities(hint: Any) -> Iterator[Quantity]:
 
 
 def _type(hint: Any) -> str:
-    [inner] = members_of(hint)
+    *_, inner = members_of(hint)
     found = inner.__name__ if is_enum(inner) else type_words(inner)
     each = any(NoneType in get_args(part) for part in get_args(inner))
     optional = NoneType in get_args(hint)
@@ -120,10 +129,12 @@ def is_enum(kind: Any) -> bool:
 
 
 def enums() -> list[type[enum.Enum]]:
-    """Return the enums from which fields take their values, in the order of their first use."""
-    hints = (hint for kind in VOCABULARY for hint in get_type_hints(kind).values())
+    """Return the enums from which fields take their values, in the order of their first use; the
+    ledger's categories are not among them."""
+    rows = (kind for kind in ROWS.values() if kind is not JobRow)
+    hints = (hint for kind in (*VOCABULARY, *rows) for hint in get_type_hints(kind).values())
     members = (each for hint in hints for each in (hint, *get_args(hint)))
-    return list(dict.fromkeys(filter(is_enum, members)))
+    return [it for it in dict.fromkeys(filter(is_enum, members)) if it is not Use]
 
 
 def lines() -> Iterator[str]:
@@ -134,16 +145,32 @@ def lines() -> Iterator[str]:
         yield from (f"### {name.rpartition('.')[2]}", "", about, "")
         for kind in kinds:
             yield from _event(kind)
-    yield from ("### the ledger's categories", "", *_values(Use), "### values", "")
+    yield from ("### the ledger's categories", "", *_values(Use), *_rows(), "### values", "")
     for each in enums():
         yield from _values(each)
+
+
+def _rows() -> Iterator[str]:
+    """Yield the lines of the section on the rows that `holdfast export --to rows` writes."""
+    yield from ("### rows", "", ROWS_INTRODUCTION, "")
+    meanings = attribute_docs(Frame)
+    for what, kind in ROWS.items():
+        about = _in_log_words(meanings[what.name])
+        yield from (f"**{what.value}**: {about}", "", *HEAD)
+        if kind is JobRow:
+            found = [Field(it, _type(typed), *rest) for it, (typed, *rest) in FACTS.items()]
+            more = (it for event in (JobSubmitted, JobDescribed) for it in fields(event))
+            found += [it for it in more if it.name not in FACTS]
+        else:
+            found = fields(kind)
+        yield from (*(each.row() for each in found), "")
 
 
 def _event(kind: type[Event]) -> Iterator[str]:
     debug = " Only written where debugging is asked for." if kind.debug else ""
     yield from (f"**`{kind.__name__}`**: {_in_log_words(kind.__doc__ or '')}{debug}", "")
     if found := fields(kind):
-        yield from ("| field | type | unit | meaning |", "| --- | --- | --- | --- |")
+        yield from HEAD
         yield from (*(each.row() for each in found), "")
 
 

@@ -182,6 +182,54 @@ def test_another_engine_is_met_in_benchmarks_only() -> None:
     assert {file for file in importers("simpy") if not file.startswith("sims/bench/")} == set()
 
 
+# --- who reads events -----------------------------------------------------------------------------
+
+READERS = ("ledger", "metrics", "plots", "view", "exports")
+"""Rooms of `sims/` that read the rows of a history."""
+SUBJECTS = {
+    "sims/exports/tables.py": {"JobDescribed", "JobSubmitted"},  # columns of the table of jobs
+    "sims/exports/viewers.py": {"ScenarioStarted"},
+    "sims/metrics/arrivals.py": {"JobCompleted", "JobDescribed", "JobSubmitted"},
+    "sims/metrics/costs.py": {"WorkerPriced", "WorkerRented"},
+    "sims/metrics/report.py": {
+        *("DeadlineDescribed", "FaultsExpected", "MeasuresDescribed", "WorkerChanged"),
+    },
+    "sims/plots/scene.py": {
+        *("CheckpointLost", "CheckpointTaken", "FaultIgnored", "ScenarioStarted"),
+    },
+}
+"""Events that a reader is about itself: prices, signs in pictures, facts of the log's head, and
+what a fold without a history counts."""
+
+
+def test_readers_take_rows_and_know_no_events_but_their_own_subject() -> None:
+    known = {}
+    for path in SHIPPED:
+        if place(path).startswith(tuple(f"sims/{room}" for room in READERS)):
+            names = {
+                alias.name
+                for node in nodes(path)
+                if isinstance(node, ast.ImportFrom) and node.module == "actors.events"
+                for alias in node.names
+            }
+            if found := names.intersection(VOCABULARY):
+                known[place(path)] = found
+    assert known == SUBJECTS
+
+
+def test_the_hooks_of_a_history_are_overridden_by_its_writers_and_by_traces_alone() -> None:
+    users = {
+        place(path)
+        for path in SHIPPED
+        for node in nodes(path)
+        if isinstance(node, ast.ClassDef)
+        and {ast.unparse(base) for base in node.bases} & {"Listener", "Writer"}
+    }
+    assert {file.rpartition("/")[0] for file in users} == {
+        *("sims/history", "sims/trace", "sims/live"),
+    }
+
+
 # --- randomness -----------------------------------------------------------------------------------
 
 HIDDEN = frozenset(("np.random", "numpy.random"))

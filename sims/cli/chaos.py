@@ -24,8 +24,8 @@ from sims.campaign.engine import run_many
 from sims.cli.progress import tracked
 from sims.durations import in_unit
 from sims.errors import naming, show
-from sims.ledger import Use
-from sims.ledger.accountant import account
+from sims.history.rows import Use
+from sims.ledger import account
 from sims.options import (
     Overrides,
     Policies,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -12,7 +13,7 @@ from actors.runtime import Record
 from sims.cli.logs import reading, unit_of
 from sims.durations import SCALES, in_unit
 from sims.errors import InputError, naming, show
-from sims.exports.tables import SUFFIXES, write_events, write_jobs
+from sims.exports.tables import ROWS, SUFFIXES, Frame, write_all, write_rows
 from sims.exports.viewers import write_batsim, write_chrome
 from sims.options import Log, chosen, kind, moment, option, written
 from sims.plots.figure import DPI, Framing, check_suffix
@@ -33,11 +34,17 @@ def _batsim(records: Iterable[Record], path: Path) -> int:
         return write_batsim(records, file)
 
 
-TARGETS = {
+TARGETS: dict[str, tuple[Callable[..., int], str, tuple[str, ...]]] = {
     "chrome": (_chrome, "trace event", (".json",)),
     "batsim": (_batsim, "run", (".csv",)),
-    "events": (write_events, "event", SUFFIXES),
-    "jobs": (write_jobs, "job", SUFFIXES),
+    "events": (partial(write_rows, what=Frame.EVENTS), "event", SUFFIXES),
+    "jobs": (partial(write_rows, what=Frame.JOBS), "job", SUFFIXES),
+    **{
+        it.value: (partial(write_rows, what=it), "row", SUFFIXES)
+        for it in ROWS
+        if it is not Frame.JOBS
+    },
+    "rows": (write_all, "row", ("",)),
 }
 """Maps a format to the function that writes it, to the name of one of its rows, and to its
 suffixes."""
@@ -50,22 +57,25 @@ def export(
         chosen(
             tuple(TARGETS),
             "chrome: trace events for Perfetto; batsim: jobs CSV, a row per run, for evalys; "
-            "events, jobs: tables",
+            "rows: each table of facts as a Parquet file; others: one table",
         ),
     ],
     output: Annotated[
         Path,
-        written("where to: .json (chrome), .csv (batsim), .csv or .parquet (tables)"),
+        written(
+            "where to: .json (chrome), .csv (batsim), .csv or .parquet (a table), a folder (rows)"
+        ),
     ],
 ) -> None:
     """Export a log for other tools: Perfetto, evalys, pandas, polars."""
     write, row, suffixes = TARGETS[to]
     if output.suffix not in suffixes:
         problem = f"{output.suffix!r} is not written for {to}"
-        raise InputError(str(output), "", problem, " or ".join(suffixes))
+        accepted = " or ".join(suffixes) or "a folder"
+        raise InputError(str(output), "", problem, accepted)
     refuse_inputs(output, "--output", log)
     with reading(log) as file:
-        rows = write(file, output)
+        rows = write(file, path=output)
     show(f"{output}: {counted(rows, row)}")
 
 

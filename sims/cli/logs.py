@@ -15,7 +15,8 @@ import attrs
 from actors.runtime import Record
 from sims.durations import Date, in_unit
 from sims.errors import InputError, note, show, visible
-from sims.ledger import Account, Use
+from sims.history.rows import Use
+from sims.ledger import Account
 from sims.log import LogFile
 from sims.metrics.jobs import STATISTICS, By, Spreads, spreads_of
 from sims.metrics.report import Report, amounts

@@ -1,27 +1,40 @@
-"""Write tables of events and of jobs as CSV or Parquet, streamed in batches."""
+"""Write tables of events and of a history's rows as CSV or Parquet, streamed in batches."""
 
 from __future__ import annotations
 
 import enum
 import signal
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
 from importlib.util import find_spec
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 import attrs
 import orjson
-from attrs import define, field
 
-from actors.events import JobDescribed, JobSubmitted, MeasuresDescribed, Outcome
+from actors.events import JobDescribed, JobSubmitted, Outcome
 from actors.runtime import Record
+from policies.availability import WorkerState
 from sims.errors import chosen, imported
-from sims.history import History, JobRow, Listener
+from sims.history import History
+from sims.history.rows import (
+    JobRow,
+    PromiseRow,
+    QueueRow,
+    RepairRow,
+    RunRow,
+    SpanRow,
+    SpareRow,
+    StateRow,
+    StorageRow,
+    TransferRow,
+)
 from sims.metrics.jobs import BOUND
 from sims.tables.fields import members_of
-from sims.writing import check_suffix, replacing
+from sims.writing import check_suffix, refusing, replacing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -64,30 +77,33 @@ def _described() -> Iterator[tuple[str, type]]:
 DESCRIBED = dict(_described())
 """Columns for the facts that the log gives of a job before it starts."""
 
-JOBS: dict[str, type] = {
-    "job": str,
-    "submitted": float,
-    "started": float,
-    "ended": float,
-    "completed": bool,
-    "waited": float,
-    "flowtime": float,
-    "runs": int,
-    **{f"runs_{outcome.value}": int for outcome in Outcome},
-    "processor_time": float,
-    "processors": int,
-    "stretch": float,
-    "bounded_slowdown": float,
-    **DESCRIBED,
+FACTS: dict[str, tuple[type, str, str]] = {
+    "job": (str, "none", "The job's name."),
+    "submitted": (float, "time", "Time of the submission."),
+    "started": (float, "time", "Time of the first start."),
+    "ended": (float, "time", "Time at which the job was completed or killed."),
+    "completed": (bool, "none", "Whether the job completed its work."),
+    "waited": (float, "time", "Time from the submission to the first start."),
+    "flowtime": (float, "time", "Time from the submission to the end."),
+    "runs": (int, "runs", "Number of runs that the job began."),
+    **{
+        f"runs_{it.value}": (int, "runs", f"Number of runs that ended as {it.value}.")
+        for it in Outcome
+    },
+    "processor_time": (float, "workers x time", "Integral of the number of workers held."),
+    "processors": (int, "workers", "Largest number of workers held at one time."),
+    "stretch": (float, "none", "Flowtime over the job's own error-free time."),
+    "bounded_slowdown": (
+        float,
+        "none",
+        "The same with an own time of at least 10 s, or of the scenario's bound; at least 1.",
+    ),
 }
-"""Maps each column of the table of jobs to its type.
+"""Columns of the table of jobs that are computed: the type of the cells, unit and meaning."""
 
-Cells are empty where the log ends too early or does not know. `waited` is the time until the first
-run, `runs_...` count runs by outcome, `processor_time` is what the job held over time, `processors`
-is the largest number held at one time, and `stretch` is the flowtime over the job's own time;
-`bounded_slowdown` takes this time as at least 10 s, or the scenario's bound. The last columns are
-the fields of the events that describe the job.
-"""
+JOBS: dict[str, type] = {**{name: kind for name, (kind, _, _) in FACTS.items()}, **DESCRIBED}
+"""Maps each column of the table of jobs to its type. Cells are empty where the log ends too early
+or does not know. The last columns are the fields of the events that describe the job."""
 
 
 def streamed(records: Iterable[Record], history: History, rows: list[Any]) -> Iterator[Any]:
@@ -101,20 +117,31 @@ def streamed(records: Iterable[Record], history: History, rows: list[Any]) -> It
     yield from rows
 
 
-def write_events(records: Iterable[Record], path: Path) -> int:
-    """Write a table with one row per event and the columns EVENTS, as CSV or Parquet, and return
-    the number of rows. Raises as `write_table` does."""
-    return write_table(map(_event, records), EVENTS, path)
+def write_rows(records: Iterable[Record], path: Path, what: Frame) -> int:
+    """Write the table `what` as CSV or Parquet, and return the number of rows.
 
-
-def write_jobs(records: Iterable[Record], path: Path) -> int:
-    """Write a table with one row per job and the columns JOBS, as CSV or Parquet, and return the
-    number of rows.
-
-    Jobs are in the order in which they left the system, then come those that are still in it.
-    Raises as `write_table` does.
+    Rows are in the order in which they are complete; those of what is still open where the log ends
+    come last. Raises as `write_table` does.
     """
-    return write_table(_Jobs().all_rows(records), JOBS, path)
+    return write_table(rows_of(records, what), columns_of(what), path)
+
+
+def write_all(records: Iterable[Record], path: Path) -> int:
+    """Write each table of a history's rows that is not empty into the folder `path`, as
+    NAME.parquet, and return the number of rows. The records are read once for each table.
+
+    Raises InputError where polars is missing, and where a file cannot be written.
+    """
+    with refusing(path):
+        path.mkdir(parents=True, exist_ok=True)
+    written = 0
+    for what in ROWS:
+        rows = rows_of(records, what)
+        first = list(islice(rows, 1))
+        if first:
+            file = path / f"{what.value}.parquet"
+            written += write_table(chain(first, rows), columns_of(what), file)
+    return written
 
 
 class Library(enum.Enum):
@@ -131,18 +158,76 @@ class Frame(enum.Enum):
     """A row per event."""
     JOBS = "jobs"
     """A row per job."""
+    RUNS = "runs"
+    """A row per run."""
+    SPANS = "spans"
+    """A row for each time in which some processors had one use, a category of the ledger."""
+    STATES = "states"
+    """A row for each time for which a worker was RECLAIMED or DOWN."""
+    SPARES = "spares"
+    """A row for each time for which spares waited."""
+    TRANSFERS = "transfers"
+    """A row for each time for which a message held a channel of the master."""
+    PROMISES = "promises"
+    """A row for each start that a reservation promised."""
+    REPAIRS = "repairs"
+    """A row for each step of what was struck by a fault, where faults are repaired."""
+    QUEUE = "queue"
+    """A row for each change of the numbers of waiting and running jobs."""
+    STORAGE = "storage"
+    """A row for each change of the shared storage's bandwidth in use."""
+
+
+ROWS: Mapping[Frame, type] = {
+    Frame.JOBS: JobRow,
+    Frame.RUNS: RunRow,
+    Frame.SPANS: SpanRow,
+    Frame.STATES: StateRow,
+    Frame.SPARES: SpareRow,
+    Frame.TRANSFERS: TransferRow,
+    Frame.PROMISES: PromiseRow,
+    Frame.REPAIRS: RepairRow,
+    Frame.QUEUE: QueueRow,
+    Frame.STORAGE: StorageRow,
+}
+"""Maps each table of a history's rows to their class."""
+
+
+def columns_of(what: Frame) -> dict[str, type]:
+    """Map each column of a table, in order, to the type of its cells."""
+    if what in (Frame.EVENTS, Frame.JOBS):
+        return EVENTS if what is Frame.EVENTS else JOBS
+    kind = ROWS[what]
+    hints = get_type_hints(kind)  # without their units
+    return {name: _cell_type(hints[name]) for name in attrs.fields_dict(kind)}
+
+
+def _cell_type(hint: Any) -> type:
+    kinds = members_of(hint)
+    plain = (it for it in (bool, int, float) if it in kinds)
+    return float if float in kinds else next(plain, str)
+
+
+def rows_of(records: Iterable[Record], what: Frame) -> Iterator[Row]:
+    """Yield the rows of a table, each with the cells of `columns_of`, as the records are read."""
+    if what is Frame.EVENTS:
+        return map(_event, records)
+    history, rows = History(), list[Any]()
+    history.take(ROWS[what], rows.append)
+    found = streamed(records, history, rows)
+    if what is Frame.JOBS:
+        return (_job(row, history.measures.bound if history.measures else BOUND) for row in found)
+    names = tuple(attrs.fields_dict(ROWS[what]))
+    return (tuple(_plain(getattr(row, name)) for name in names) for row in found)
 
 
 def frame(records: Iterable[Record], what: Frame, library: Library | str | None = None) -> Any:
-    """Return the table of events or of jobs as a data frame in memory, of `library`; by default of
-    polars, or of pandas if only that is installed.
+    """Return a table as a data frame in memory, of `library`; by default of polars, or of pandas if
+    only that is installed.
 
     Raises InputError where the library is missing.
     """
-    if what is Frame.EVENTS:
-        rows, columns = list(map(_event, records)), EVENTS
-    else:
-        rows, columns = list(_Jobs().all_rows(records)), JOBS
+    rows, columns = list(rows_of(records, what)), columns_of(what)
     if library_or_default(library) is Library.POLARS:
         return polars_or_error().DataFrame(rows, columns, orient="row")
     pandas = imported("pandas", "tables", "pip install pandas")
@@ -248,42 +333,31 @@ def _event(record: Record) -> Row:
     )
 
 
-@define(eq=False)
-class _Jobs(Listener):
-    """Listener that makes the table's row of each job once the job is over."""
-
-    bound: float = BOUND
-    """Smallest own time of bounded slowdown, in time units."""
-    rows: list[Row] = field(factory=list)
-    """Rows that are not written yet."""
-
-    def all_rows(self, records: Iterable[Record]) -> Iterator[Row]:
-        """Apply the records, and yield the row of each job with the columns JOBS: first of jobs in
-        the order in which they are over, then of the others."""
-        history = History()
-        history.listen(self)
-        history.on(MeasuresDescribed, self._measure)
-        return streamed(records, history, self.rows)
-
-    def _measure(self, record: Record, event: MeasuresDescribed) -> None:
-        self.bound = event.bound
-
-    def job_over(self, row: JobRow) -> None:
-        facts = {} if row.described is None else attrs.asdict(row.described)
-        facts |= attrs.asdict(row.event)
-        cells = (
-            *(row.name, row.submitted, row.started, row.ended, row.completed),
-            *(row.wait, row.flowtime, row.runs),
-            *(row.outcomes.get(outcome, 0) for outcome in Outcome),
-            *(row.processor_time, row.processors or None),
-            *(row.stretch, row.bounded_slowdown(self.bound)),
-            *(_plain(facts.get(name)) for name in DESCRIBED),
-        )
-        self.rows.append(cells)
+def _job(row: JobRow, bound: float) -> Row:
+    """Return the cells of a job in the table of jobs, with the columns JOBS; `bound` is the
+    smallest own time of bounded slowdown, in time units."""
+    facts = {} if row.described is None else attrs.asdict(row.described)
+    facts |= attrs.asdict(row.event)
+    return (
+        *(row.name, row.submitted, row.started, row.ended, row.completed),
+        *(row.wait, row.flowtime, row.runs),
+        *(row.outcomes.get(outcome, 0) for outcome in Outcome),
+        *(row.processor_time, row.processors or None),
+        *(row.stretch, row.bounded_slowdown(bound)),
+        *(_plain(facts.get(name)) for name in DESCRIBED),
+    )
 
 
 def _plain(value: Any) -> Any:
-    """Return a field's value as a cell has it: None for an empty text, the value of an enum."""
-    if value == "":
-        return None
-    return value.value if isinstance(value, enum.Enum) else value
+    """Return a field's value as a cell has it: None for an empty text, the value of an enum, the
+    name of a worker's state, a float for a fraction."""
+    match value:
+        case "":
+            return None
+        case WorkerState():
+            return value.name.lower()
+        case enum.Enum():
+            return value.value
+        case Fraction():
+            return float(value)
+    return value

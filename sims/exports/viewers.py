@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from itertools import count
-from typing import Any, BinaryIO, TextIO
+from typing import BinaryIO, TextIO
 
 import orjson
 from attrs import define, field
@@ -20,9 +20,8 @@ from actors.events import Outcome, ScenarioStarted
 from actors.intervals import count_in, spans_in
 from actors.runtime import Record
 from sims.exports.tables import FORMULA, streamed
-from sims.history import History, JobRow, Listener, Run
-from sims.ledger import Slice
-from sims.ledger.accountant import Slices
+from sims.history import History
+from sims.history.rows import JobRow, QueueRow, RunRow, SpanRow
 from sims.plots.boxes import Lanes
 
 # --- Batsim's jobs -------------------------------------------------------------------------------
@@ -55,38 +54,32 @@ def write_batsim(records: Iterable[Record], file: TextIO) -> int:
     The first run of a job has its name; run n > 0 is `NAME#n`, and its metadata name the job and
     the run before. Times are in the log's unit.
     """
-    rows = _Rows(csv.writer(file, lineterminator="\n"))
+    writer, written, history = csv.writer(file, lineterminator="\n"), 0, History()
     file.write(COLUMNS.lstrip())
-    History.of(records, rows)
-    return rows.written
+    rows: list[RunRow] = []
+    history.take(RunRow, rows.append)
+    for row in streamed(records, history, rows):
+        writer.writerow(_cells(row, history))
+        written += 1
+    return written
 
 
-@define(eq=False)
-class _Rows(Listener):
-    """Listener that writes a row of Batsim's file for each run once the run is over."""
-
-    writer: Any
-    """Writer of the CSV file."""
-    written: int = 0
-    """Number of rows written."""
-
-    def run_over(self, run: Run, end: float) -> None:
-        assert self.history.header is not None
-        job, start, allocated = run.job, run.start, run.event.processors
-        execution, turnaround = end - start, end - job.submitted
-        names = run_id(job.name, run.number), self.history.header.scenario
-        name, workload = (re.sub(FORMULA, r"'\1", text) for text in names)
-        row = (
-            *(name, workload, workload, job.submitted, count_in(allocated)),
-            *(
-                UNKNOWN if job.estimate is None else job.estimate,
-                int(run.outcome is Outcome.COMPLETED),
-            ),
-            *(STATES[run.outcome], start, execution, end, start - job.submitted, turnaround),
-            *(turnaround / execution if execution else 1.0, allocated, UNKNOWN, _metadata(run)),
-        )
-        self.writer.writerow(row)
-        self.written += 1
+def _cells(run: RunRow, history: History) -> tuple[object, ...]:
+    """Return the cells of a run in Batsim's file."""
+    assert history.header is not None
+    end = history.now if run.end is None else run.end
+    execution, turnaround = end - run.start, end - run.submitted
+    names = run_id(run.job, run.run), history.header.scenario
+    name, workload = (re.sub(FORMULA, r"'\1", text) for text in names)
+    return (
+        *(name, workload, workload, run.submitted, count_in(run.processors)),
+        *(
+            UNKNOWN if run.estimate is None else run.estimate,
+            int(run.outcome is Outcome.COMPLETED),
+        ),
+        *(STATES[run.outcome], run.start, execution, end, run.start - run.submitted, turnaround),
+        *(turnaround / execution if execution else 1.0, run.processors, UNKNOWN, _metadata(run)),
+    )
 
 
 def run_id(job: str, number: int) -> str:
@@ -95,12 +88,12 @@ def run_id(job: str, number: int) -> str:
     return f"{job}#{number}" if number else job
 
 
-def _metadata(run: Run) -> str:
+def _metadata(run: RunRow) -> str:
     """Return the metadata of a run as JSON: its job, its number and, unless it is the first, the
     name of the run before."""
-    fields: dict[str, object] = {"job": run.job.name, "run": run.number}
-    if run.number:
-        fields["after"] = run_id(run.job.name, run.number - 1)
+    fields: dict[str, object] = {"job": run.job, "run": run.run}
+    if run.run:
+        fields["after"] = run_id(run.job, run.run - 1)
     return json.dumps(fields, sort_keys=True)
 
 
@@ -133,9 +126,10 @@ def write_chrome(records: Iterable[Record], file: BinaryIO) -> int:
 
 
 @define(eq=False)
-class _ChromeTrace(Listener):
-    """Listener that makes the events of Chrome's trace format from a history."""
+class _ChromeTrace:
+    """Makes the events of Chrome's trace format from a history's rows."""
 
+    history: History = field(init=False, factory=History)
     waiting: list[Json] = field(factory=list)
     """Trace events that are not written yet."""
     lanes: Lanes = field(factory=Lanes)
@@ -148,10 +142,12 @@ class _ChromeTrace(Listener):
     def events(self, records: Iterable[Record]) -> Iterator[Json]:
         """Apply the records, and yield all trace events that they give, in the order in which they
         are known."""
-        history = History()
-        history.listen(self)
+        history = self.history
         history.on(ScenarioStarted, self._begin)
-        Slices(history, self._slice)
+        history.take(RunRow, self._run, lambda row: self.lanes.take(row.key))
+        history.take(JobRow, self._job)
+        history.take(QueueRow, self._queue)
+        history.take(SpanRow, self._span)
         return streamed(records, history, self.waiting)
 
     def _begin(self, record: Record, event: ScenarioStarted) -> None:
@@ -159,28 +155,25 @@ class _ChromeTrace(Listener):
             named = {"name": f"{event.scenario}: {name}"}
             self._append("M", process, 0, 0, name="process_name", args=named)
 
-    def job_over(self, row: JobRow) -> None:
+    def _job(self, row: JobRow) -> None:
         span = row.submitted, self.history.now if row.ended is None else row.ended
         # All have one name, because viewers pack what has the same name into few tracks.
         self._pair(JOBS, "job", "in the system", row.name, span, {"job": row.name})
 
-    def queue_changed(self, now: float) -> None:
-        levels = {"waiting": self.history.waiting, "running": self.history.running}
-        self._append("C", JOBS, 0, now, name="jobs", args=levels)
+    def _queue(self, row: QueueRow) -> None:
+        levels = {"waiting": row.waiting, "running": row.running}
+        self._append("C", JOBS, 0, row.t, name="jobs", args=levels)
 
-    def run_started(self, run: Run, record: Record) -> None:
-        self.lanes.take(run.key)
-
-    def run_over(self, run: Run, end: float) -> None:
-        lane = self.lanes.give(run.key)
-        record, outcome = run.record, run.outcome and run.outcome.value
-        arguments: Json = {"processors": run.event.processors, "outcome": outcome}
-        arguments |= {"seq": record.seq, "cause": record.cause}
-        name = run_id(run.job.name, run.number)
+    def _run(self, row: RunRow) -> None:
+        lane, outcome = self.lanes.give(row.key), row.outcome and row.outcome.value
+        arguments: Json = {"processors": row.processors, "outcome": outcome}
+        arguments |= {"seq": row.seq, "cause": row.cause}
+        end = self.history.now if row.end is None else row.end
         self._thread(JOBS, lane + 1, f"runs {lane + 1}")
-        self._whole(JOBS, lane + 1, "run", name, (run.start, end), arguments)
+        name = run_id(row.job, row.run)
+        self._whole(JOBS, lane + 1, "run", name, (row.start, end), arguments)
 
-    def _slice(self, used: Slice) -> None:
+    def _span(self, used: SpanRow) -> None:
         """Add the trace events of a use of processors by a job: one for each interval of its
         processors."""
         arguments: Json = {

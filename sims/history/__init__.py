@@ -1,63 +1,102 @@
-"""Rebuilds the state of a simulated system from a log's records: workers, runs, and waiting jobs.
+"""Rebuilds the state of a simulated system from a log's records (workers, runs, waiting jobs), and
+writes the log's facts as rows.
 
-Every reader of a log asks a `History` for the state, or listens to one; no reader rebuilds the
-state by itself.
+History is the one reader of events: what else reads a log reads a history's rows, or asks it for
+the state; no other reader rebuilds the state by itself.
+
+*To read rows*: call `take` with a class of `sims.history.rows` and a function. The history calls it
+with each row of that class once the row is complete, and a second function, if you give one, with
+each row as it begins, with what is known by then. Rows come as the log is read; memory grows with
+what is in the system, never with the log.
+
+    history = History()
+    history.take(RunRow, lambda row: print(row.job, row.run, row.start, row.end, row.outcome))
+    history.read(LogFile(path))
 
 *To ask*: call `History.of(records)`, or `apply` record by record, up to the instant in question.
 `jobs` has the jobs in the system (`queue`: those that wait; `waiting` and `running`: their
 numbers), `runs` the runs that hold members (under way, or ended with their members kept), `workers`
 the workers that are away or have a message under way, `speeds` the speeds that the log gives;
 `free` and `holders(worker)` say which workers are held. A worker without an entry is as at the
-start: UP, at speed 1, without a message. Memory grows with what is in the system, never with the
-log: a job that is over and a run whose members are released are dropped.
+start: UP, at speed 1, without a message. A job that is over and a run whose members are released
+are dropped.
 
-*To listen*: subclass `Listener`, override the hooks that you need, and hand the object to
-`history.listen`. Spans of time come without matching on events: `run_span` and `run_ended` say that
-what a run did since `run.since` is over, and `run` is then still as it was over that time;
-`worker_span` does the same for a worker; `time_passed` comes before anything changes at a later
-instant, with the state of the time that has passed. All other hooks come after the change, in the
-order of the log. `run_over` and `job_over` report every run and every job once, ended or still
-under way where the log ends; `job_over` gives the job's `JobRow`, which has all facts of the job. A
-listener that counts or draws asks its `history` in a hook; it never
-changes the history.
+*To follow the state*: a subclass of `Listener` overrides the hooks that it needs, and
+`history.listen` adds it. The writers of rows are listeners, and what explains a job's life
+(`sims.trace`) asks for the state as it changes. Spans of time come without matching on events:
+`run_span` and `run_ended` say that what a run did since `run.since` is over, and `run` is then
+still as it was over that time; `worker_span` does the same for a worker. All other hooks come after
+the change, in the order of the log. `run_over` and `job_over` report every run and every job once,
+ended or still under way where the log ends.
 
-    class Busy(Listener):
-        def run_ended(self, run, record, done):
-            print(run.job.name, run.number, run.processors, run.start, run.end, run.outcome)
-
-    History.of(LogFile(path), Busy())
-
-*To handle an event that is no state* (a reservation's change, a price, an expected end), call
+*To handle an event that is no state and no row* (a price, a sign in a picture), call
 `history.on(WorkerPriced, handler)`: the history calls `handler(record, event)` once its state
 includes the event.
 
-One line of a log may stand for many runs (`Compound`): listeners are notified of each; if no
-listener overrides a hook of runs, the history makes no run before `runs` is asked for. A log of
-which only some lines are decoded (a million are too many) suffices for jobs, runs, workers' states,
-`queue` and `free` if every line of a class in `HOLDING` is among them; `sims.history.lines` picks
-these lines.
+One line of a log may stand for many runs (`Compound`): rows and hooks come for each of them; if
+nobody needs runs, the history makes none before `runs` is asked for. A log of which only some lines
+are decoded (a million are too many) suffices for jobs, runs, workers' states, `queue` and `free` if
+every line of a class in `HOLDING` is among them; `sims.history.lines` picks these lines.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from attrs import define, field
 
 from actors.events import ScenarioStarted
 from actors.runtime import Event, Record
-from sims.history.rows import JobRow
+from sims.history.rows import (
+    JobRow,
+    PromiseRow,
+    QueueRow,
+    RepairRow,
+    RunRow,
+    SpanRow,
+    SpareRow,
+    StateRow,
+    StorageRow,
+    TransferRow,
+)
 from sims.history.runs import HOLDING, Runs
+from sims.history.spans import SpanWriter
 from sims.history.states import HOOKS, Job, Key, Listener, Run, Worker
 from sims.history.workers import Handler
+from sims.history.writers import (
+    JobWriter,
+    PromiseWriter,
+    QueueWriter,
+    RepairWriter,
+    RunWriter,
+    SpareWriter,
+    StateWriter,
+    StorageWriter,
+    TransferWriter,
+    Writer,
+)
 
-__all__ = ["HOLDING", "History", "Job", "JobRow", "Key", "Listener", "Run", "Worker"]
+__all__ = ["HOLDING", "History", "Job", "Key", "Listener", "Run", "Worker"]
 
+WRITERS: Mapping[type, Callable[[], Writer]] = {
+    JobRow: JobWriter,
+    RunRow: RunWriter,
+    SpanRow: SpanWriter,
+    StateRow: StateWriter,
+    SpareRow: SpareWriter,
+    TransferRow: TransferWriter,
+    PromiseRow: PromiseWriter,
+    RepairRow: RepairWriter,
+    QueueRow: QueueWriter,
+    StorageRow: StorageWriter,
+}
+"""Maps each class of rows to the class that writes them."""
 
-Hook = Callable[..., None]
+Hook = Callable[..., object]
 L = TypeVar("L", bound=Listener)
+R = TypeVar("R")
 
 
 @define(eq=False)
@@ -77,6 +116,9 @@ class History(Runs):
     _on: defaultdict[type, list[Handler]] = field(init=False)
     _overrides: defaultdict[str, list[Hook]] = field(init=False, factory=lambda: defaultdict(list))
     """Maps each hook to the methods of listeners that override it."""
+    _writers: dict[type, Writer] = field(init=False, factory=dict)
+    """Maps each class of rows that somebody takes to what writes them."""
+    _takers: defaultdict[type, list[Hook]] = field(init=False, factory=lambda: defaultdict(list))
 
     def __attrs_post_init__(self) -> None:
         handlers = self.handlers() | {ScenarioStarted: self._begin}
@@ -89,10 +131,35 @@ class History(Runs):
         history = cls()
         for listener in listeners:
             history.listen(listener)
-        for record in records:
-            history.apply(record)
-        history.close()
+        history.read(records)
         return history
+
+    def read(self, records: Iterable[Record]) -> None:
+        """Apply all these records, which are the rest of the log, and close the history."""
+        for record in records:
+            self.apply(record)
+        self.close()
+
+    def take(
+        self,
+        kind: type[R],
+        over: Callable[[R], object],
+        begun: Callable[[R], object] | None = None,
+    ) -> None:
+        """Have `over` called with each row of class `kind` once it is complete, and `begun`, if
+        given, with each row as it begins, with what is known then. Rows of spans, of the queue and
+        of the storage have no such beginning."""
+        writer = self._writers.get(kind)
+        if writer is None:
+            writer = self._writers[kind] = self.listen(WRITERS[kind]())
+            for event, handler in writer.handlers().items():
+                self.on(event, handler)
+        takers = self._takers[kind]
+        takers.append(over)
+        writer.over = _together(takers[:])
+        if begun is not None:
+            known: list[Hook] = [] if writer.begun is None else [writer.begun]
+            writer.begun = _together([*known, begun])
 
     def listen(self, listener: L) -> L:
         """Have the history notify `listener` of all changes from now on, after the listeners before

@@ -21,6 +21,7 @@ from actors.events import (
     LinkDescribed,
     LogReplayed,
     MaintenancePlanned,
+    MeasuresDescribed,
     MemberReplaced,
     MembersChanged,
     MembersJoined,
@@ -96,6 +97,8 @@ class Runs(Workers):
     """Description of the master's link; None if there is no master."""
     storage: StorageDescribed | None = field(init=False, default=None)
     """Description of the shared storage; None if there is none."""
+    measures: MeasuresDescribed | None = field(init=False, default=None)
+    """How the scenario measures its runs; None: as is usual."""
     sharing: dict[Key, Run] = field(init=False, factory=dict)
     """Maps keys to the runs that hold a share of the storage's bandwidth."""
     waiting: int = field(init=False, default=0)
@@ -124,6 +127,7 @@ class Runs(Workers):
             RunEnded: self._end,
             CopiesPlaced: self._place,
             CopiesSettled: self._settle,
+            MeasuresDescribed: self._measure,
             StorageDescribed: self._storage,
             StoredSizeDescribed: self._size,
             BandwidthShared: self._share,
@@ -190,6 +194,9 @@ class Runs(Workers):
     def _protect(self, record: Record, event: ProtectionDescribed) -> None:
         self.jobs[event.job].protection = event
 
+    def _measure(self, record: Record, event: MeasuresDescribed) -> None:
+        self.measures = event
+
     def _storage(self, record: Record, event: StorageDescribed) -> None:
         self.storage = event
 
@@ -198,7 +205,8 @@ class Runs(Workers):
 
     def _leave(self, record: Record, event: JobCompleted | JobKilled) -> None:
         job = self.jobs.pop(event.job)
-        job.end, job.killed = record.t, isinstance(event, JobKilled)
+        job.end, job.ended_by = record.t, record.seq
+        job.killed = isinstance(event, JobKilled)
         self._notify.job_ended(job, record)
         if "job_over" in vars(self._notify):
             self._gone.append(job)

@@ -62,6 +62,8 @@ class Job:
     """
     end: float | None = None
     """Time at which the job was completed or killed; None before that."""
+    ended_by: int | None = None
+    """Sequence number of the event that completed or killed the job."""
     killed: bool = False
     started: float | None = None
     """Time of the job's first start."""
@@ -101,6 +103,7 @@ class Job:
         return JobRow(
             *(self.event, self.described, self.seq, *times, self.killed, dict(self.outcomes)),
             *(self.runs, self.processors, time, self.work, self.own),
+            self.ended_by,
         )
 
     @property

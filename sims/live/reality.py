@@ -19,9 +19,9 @@ from actors.events import CheckpointTaken
 from actors.runtime import Record
 from sims.audit.audit import audit
 from sims.campaign.batches import seeded
+from sims.history.rows import Use
 from sims.intervals import LEVEL, Estimate, mean_of
-from sims.ledger import Use
-from sims.ledger.accountant import account
+from sims.ledger import account
 from sims.live.calibration import Costs, calibrated, drawn
 from sims.live.live import live
 from sims.live.processes import Processes

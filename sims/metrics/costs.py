@@ -1,5 +1,4 @@
-"""Compute the cost and the energy of a run's processors, and how long its spares wait, from what
-they do over time."""
+"""Compute the cost and the energy of a run's processors from what they do over time."""
 
 from __future__ import annotations
 
@@ -9,16 +8,10 @@ from itertools import accumulate, pairwise
 
 from attrs import define, field
 
-from actors.events import (
-    MeasuresDescribed,
-    PlatformDescribed,
-    WorkerChanged,
-    WorkerPriced,
-    WorkerRented,
-)
+from actors.events import WorkerPriced, WorkerRented
 from actors.runtime import Record
-from policies.availability import WorkerState
-from sims.history import History, Listener
+from sims.history import History
+from sims.history.rows import StateRow
 from sims.ledger import UNHELD, Account, Ledger
 
 
@@ -42,14 +35,12 @@ def summed(event: WorkerPriced) -> Callable[[float], float]:
 
 
 @define(eq=False)
-class Costs(Listener):
-    """Listener that computes the cost and the energy of a run's processors, from the ledger and
-    from workers' own prices. Both are known once the log has ended and the ledger is closed."""
+class Costs:
+    """Computes the cost and the energy of a run's processors, from the ledger and from workers' own
+    prices. Both are known once the log has ended and the ledger is closed."""
 
     history: History
     ledger: Ledger
-    measures: MeasuresDescribed | None = None
-    """Prices and watts that the scenario sets, or None before its event."""
     _own: float = 0.0
     """Cost so far of the workers with prices of their own, while they were UP."""
     _prices: dict[int, Callable[[float], float]] = field(init=False, factory=dict)
@@ -60,11 +51,8 @@ class Costs(Listener):
     """Maps each worker with prices of its own that is UP to the time from which it is unpaid."""
 
     def __attrs_post_init__(self) -> None:
-        self.history.listen(self)
-        self.history.on(MeasuresDescribed, self._measure)
         self.history.on(WorkerPriced, self._price)
         self.history.on(WorkerRented, self._rent)
-        self.history.on(WorkerChanged, self._turn)
 
     @property
     def cost(self) -> float | None:
@@ -74,7 +62,7 @@ class Costs(Listener):
         For a worker whose trace has prices, these replace the first two and apply while it is UP.
         For a rented worker a rent replaces all, and applies while a run holds it.
         """
-        measures, accounts = self.measures, self.ledger.by_worker
+        measures, accounts = self.history.measures, self.ledger.by_worker
         own = self._own + sum(_at((rent, 0, 0, 0), accounts[n]) for n, rent in self._rents.items())
         if measures is None or measures.hour is None or not measures.prices:
             return own if self._prices or self._rents else None
@@ -88,15 +76,14 @@ class Costs(Listener):
     @property
     def energy(self) -> float | None:
         """Energy of all processors in kWh at the scenario's watts, or None if it has no watts."""
-        measures = self.measures
+        measures = self.history.measures
         if measures is None or measures.hour is None or not measures.watts:
             return None
         return _at(measures.watts, self.ledger.total) / measures.hour / 1000
 
-    def _measure(self, _: Record, event: MeasuresDescribed) -> None:
-        self.measures = event
-
     def _price(self, record: Record, event: WorkerPriced) -> None:
+        if not self._prices:
+            self.history.take(StateRow, self._back, self._away)
         self.ledger.workers = True  # the scenario's prices are not this worker's
         self._prices[event.worker] = summed(event)
         self._since[event.worker] = record.t
@@ -105,13 +92,16 @@ class Costs(Listener):
         self.ledger.workers = True
         self._rents[event.worker] = event.price
 
-    def _turn(self, record: Record, event: WorkerChanged) -> None:
-        if event.worker in self._prices:
-            self._pay(event.worker, record.t)
-            if event.state is WorkerState.UP:
-                self._since[event.worker] = record.t
+    def _away(self, row: StateRow) -> None:
+        if row.worker in self._prices:
+            self._pay(row.worker, row.start)
 
-    def log_ended(self, now: float) -> None:
+    def _back(self, row: StateRow) -> None:
+        if row.worker in self._prices and row.end is not None:
+            self._since[row.worker] = row.end
+
+    def close(self, now: float) -> None:
+        """Add the costs of the workers that are UP as the log ends at `now`."""
         for worker in list(self._since):
             self._pay(worker, now)
 
@@ -122,40 +112,6 @@ class Costs(Listener):
         if since is not None:
             paid = self._prices[worker]
             self._own += paid(now) - paid(since)
-
-
-class _Waiting(Listener):
-    """Listener that adds up the time for which spares wait."""
-
-    waited = 0.0
-
-    def time_passed(self, until: float) -> None:
-        history = self.history
-        self.waited += min(len(history.spares), history.unheld) * (until - history.now)
-
-
-@define(eq=False)
-class SpareTime:
-    """Follows for how long spares wait: workers that no job holds, as many as the platform has
-    spares.
-
-    Which workers these are changes: one that was replaced comes back and replaces others.
-    """
-
-    history: History
-    _listener: _Waiting = field(init=False, factory=_Waiting)
-
-    def __attrs_post_init__(self) -> None:
-        self.history.on(PlatformDescribed, self._equip)
-
-    @property
-    def waited(self) -> float:
-        """Processor-time for which spares have waited so far, time units."""
-        return self._listener.waited
-
-    def _equip(self, _: Record, event: PlatformDescribed) -> None:
-        if event.spares:  # others need not look at each instant
-            self.history.listen(self._listener)
 
 
 def _at(rates: Sequence[float], account: Account) -> float:

@@ -15,8 +15,7 @@ from attrs import define, field, frozen
 from numpy.typing import NDArray
 
 from sims.blocks import Floats
-from sims.history import JobRow, Listener, Worker
-from sims.history.rows import bounded
+from sims.history.rows import JobRow, QueueRow, StorageRow, TransferRow, bounded
 
 Mask = NDArray[np.bool_]
 Words = NDArray[np.object_]
@@ -170,15 +169,16 @@ def _in_order(word: str) -> tuple[bool, int, str]:
 
 
 @define(eq=False)
-class Completions(Listener):
-    """Listener that collects the jobs that completed, from which `Jobs` is made."""
+class Completions:
+    """Collects the rows of the jobs that completed, from which `Jobs` is made."""
 
     _numbers: array[float] = field(init=False, factory=lambda: array("d"))
     """Eight numbers for each job, one job after the other."""
     _words: list[tuple[str, ...]] = field(init=False, factory=list)
     """Name, user, group and queue of each job."""
 
-    def job_over(self, row: JobRow) -> None:
+    def take(self, row: JobRow) -> None:
+        """Keep the numbers of a job that completed."""
         if row.completed and row.started is not None and row.ended is not None:
             event = row.event
             recorded = nan if event.recorded_wait is None else event.recorded_wait
@@ -203,42 +203,42 @@ class Completions(Listener):
 
 
 @define(eq=False)
-class StorageUse(Listener):
-    """Listener that sums up the bytes that runs save to the shared storage and load from it."""
+class StorageUse:
+    """Sums up the bytes that runs save to the shared storage and load from it."""
 
     bytes: float = 0
     _used: float = 0
     """Bandwidth of all runs together since `_since`."""
     _since: float = 0
 
-    def storage_changed(self, now: float) -> None:
-        self.bytes += self._used * (now - self._since)
-        self._used = sum(run.bandwidth for run in self.history.sharing.values())
-        self._since = now
+    def take(self, row: StorageRow) -> None:
+        """Count the bytes until the time of a row, from which on another bandwidth is used."""
+        self.close(row.t)
+        self._used = row.used
 
-    def log_ended(self, now: float) -> None:
-        self.storage_changed(now)
+    def close(self, now: float) -> None:
+        """Count the bytes until `now`, where the log ends."""
+        self.bytes += self._used * (now - self._since)
+        self._since = now
 
 
 @define(eq=False)
-class ChannelUse(Listener):
-    """Listener that sums up the time for which messages use the master's channels, also those of
-    members whose run computes meanwhile."""
+class ChannelUse:
+    """Sums up the time for which messages use the master's channels, also those of members whose
+    run computes meanwhile."""
 
     busy: float = 0
 
-    def worker_span(self, worker: Worker, until: float) -> None:
-        if worker.transfer is not None:
-            self.busy += until - worker.since
-
-    def log_ended(self, now: float) -> None:
-        self._end_worker_spans(now)
+    def take(self, row: TransferRow, end: float) -> None:
+        """Count a message's time; `end` is the present time, at which it leaves its channel or the
+        log ends."""
+        self.busy += end - row.start
 
 
 @define(eq=False)
-class Queue(Listener):
-    """Listener that follows the number of waiting jobs over time. A job that starts at the instant
-    of its submission never waits."""
+class Queue:
+    """Follows the number of waiting jobs over time. A job that starts at the instant of its
+    submission never waits."""
 
     longest: int = 0
     """Largest number of jobs that waited at one time; lengths that lasted no time do not count."""
@@ -249,16 +249,18 @@ class Queue(Listener):
     _length: int = field(init=False, default=0)
     """Number of waiting jobs since the last change."""
 
-    def queue_changed(self, now: float) -> None:
+    def take(self, row: QueueRow) -> None:
+        """Note another length of the queue, from the time of the row on."""
+        self.close(row.t)
+        self._length = row.waiting
+
+    def close(self, now: float) -> None:
+        """Count the length until `now`, where the log ends."""
         # Lengths that last no time, between two events of one instant, do not count.
         if now > self._since:
             self.longest = max(self.longest, self._length)
             self.area += self._length * (now - self._since)
             self._since = now
-        self._length = self.history.waiting
-
-    def log_ended(self, now: float) -> None:
-        self.queue_changed(now)
 
     @property
     def mean(self) -> float:

@@ -14,9 +14,17 @@ from actors.runtime import Record, rare_collections
 from policies.maths.tolerance import SAME
 from sims.errors import visible
 from sims.history import History
-from sims.ledger import UNHELD, Account, Ledger, Use
-from sims.ledger.accountant import Slices
-from sims.metrics.costs import Costs, SpareTime
+from sims.history.rows import (
+    JobRow,
+    QueueRow,
+    SpanRow,
+    SpareRow,
+    StorageRow,
+    TransferRow,
+    Use,
+)
+from sims.ledger import UNHELD, Account, Ledger
+from sims.metrics.costs import Costs
 from sims.metrics.jobs import (
     BOUND,
     ChannelUse,
@@ -37,7 +45,7 @@ FAR = 2
 
 @define
 class Report:
-    """Listener that collects the numbers of a run: call it with each record, and `close` after the
+    """Collects the numbers of a run: call it with each record, and `close` after the
     last one; then read the numbers."""
 
     workers: bool = False
@@ -55,15 +63,21 @@ class Report:
     _stored: StorageUse = field(init=False)
     _sent: ChannelUse = field(init=False)
     costs: Costs = field(init=False)
-    _spares: SpareTime = field(init=False)
+    _spared: float = field(init=False, default=0.0)
+    """Processor-time for which spares have waited so far, time units."""
 
     def __attrs_post_init__(self) -> None:
         history = self._history
         self.ledger = Ledger(0, workers=self.workers, jobs=self.jobs_apart)
-        self.queue, self._completions = history.listen(Queue()), history.listen(Completions())
-        self._stored, self._sent = history.listen(StorageUse()), history.listen(ChannelUse())
-        self.costs, self._spares = Costs(history, self.ledger), SpareTime(history)
-        Slices(history, self.ledger.enter)
+        self.queue, self._completions = Queue(), Completions()
+        self._stored, self._sent = StorageUse(), ChannelUse()
+        self.costs = Costs(history, self.ledger)
+        history.take(QueueRow, self.queue.take)
+        history.take(JobRow, self._completions.take)
+        history.take(StorageRow, self._stored.take)
+        history.take(TransferRow, lambda row: self._sent.take(row, history.now))
+        history.take(SpanRow, self.ledger.enter)
+        history.take(SpareRow, self._wait)
         for kind in self.summary.wants:
             history.on(kind, lambda record, _: self.summary(record))
         history.on(DeadlineDescribed, self._expect)
@@ -92,6 +106,9 @@ class Report:
             self.summary.faults.counted = True
             self._history.on(WorkerChanged, lambda record, _: self.summary(record))
 
+    def _wait(self, row: SpareRow) -> None:
+        self._spared += row.waiting * (row.end - row.start)
+
     def _expect(self, _: Record, event: DeadlineDescribed) -> None:
         self.deadlines[event.job] = event.deadline
 
@@ -99,6 +116,8 @@ class Report:
         """End the report: the log has no further record."""
         history = self._history
         history.close()
+        for it in (self.queue, self._stored, self.costs):
+            it.close(history.now)
         self.summary.time, self.summary.events = history.now, history.events
         self.ledger.processors = history.processors
         self.ledger.close(history.now)
@@ -108,7 +127,7 @@ class Report:
     @property
     def measures(self) -> MeasuresDescribed | None:
         """The scenario's settings for its measures; None: it has none."""
-        return self.costs.measures
+        return self._history.measures
 
     @cached_property
     def jobs(self) -> Jobs:
@@ -153,7 +172,7 @@ class Report:
     def machine_hours(self) -> float | None:
         """Processor-hours for which jobs held workers and spares waited; None where an hour's
         length in the scenario's unit is not known."""
-        return self._hours(float(sum(self.ledger.held().values())) + self._spares.waited)
+        return self._hours(float(sum(self.ledger.held().values())) + self._spared)
 
     def _hours(self, time: float) -> float | None:
         """Return a time as hours; None where an hour's length in the scenario's unit is not
@@ -262,7 +281,7 @@ class Report:
             held = f"{hours:,.6g} machine-hours" if hours else "what jobs held"
             uses = "".join(f", {part:.1%} {use}" for use, part in self.overheads.items())
             yield "goodput", f"{self.goodput:.1%} of {held}{uses}"
-        if waited := self._hours(self._spares.waited):
+        if waited := self._hours(self._spared):
             yield "spares", f"waited for {waited:,.6g} machine-hours"
 
     def _bandwidth_rows(self) -> Iterator[tuple[str, str]]:

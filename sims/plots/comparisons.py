@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
-from sims.ledger import Use
+from sims.history.rows import Use
 from sims.plots import CYCLE, GREY, USES
 from sims.plots.figure import (
     PLAIN,

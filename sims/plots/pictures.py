@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from actors.events import TransferKind
 from actors.runtime import Record
 from sims.errors import COMMAND_LINE, InputError, unfit
-from sims.ledger import Use
+from sims.history.rows import Use
 from sims.plots import COLOURS, GREY, LEVELS, USE_PAINTS, USES, Paint
 from sims.plots.boxes import Columns, Floats, Raster, coverage
 from sims.plots.figure import (

@@ -17,10 +17,8 @@ from actors.events import (
     CheckpointLost,
     CheckpointTaken,
     FaultIgnored,
-    LinkDescribed,
     Outcome,
     ScenarioStarted,
-    Stage,
     TransferKind,
 )
 from actors.intervals import numbers_in, spans_in
@@ -29,9 +27,17 @@ from actors.runtime import Record
 from policies.availability import WorkerState
 from policies.maths.tolerance import ROUNDING
 from sims.errors import visible
-from sims.history import History, Job, JobRow, Key, Listener, Run, Worker
-from sims.ledger import Slice, Use
-from sims.ledger.accountant import Slices
+from sims.history import History, Key
+from sims.history.rows import (
+    JobRow,
+    QueueRow,
+    RunRow,
+    SpanRow,
+    StateRow,
+    StorageRow,
+    TransferRow,
+    Use,
+)
 from sims.plots import (
     CLASSES,
     GREY,
@@ -74,7 +80,7 @@ LEVEL = {"t": float, "waiting": np.int32, "running": np.int32}
 
 
 @define(eq=False)
-class Scene(Listener):
+class Scene:
     """Boxes for uses and runs, marks for events, and levels over time: all that the pictures of a
     run show, collected while its log is read.
 
@@ -84,10 +90,12 @@ class Scene(Listener):
     have retired.
     """
 
-    channels: int | None = None
-    """Number of the master's channels, n_com; None: the log has no link."""
+    levels: bool = True
+    """Whether levels over time are collected; a log of copies has more of them than events."""
+    history: History = field(init=False, factory=History)
+    """History that reads the log."""
     storage: float | None = None
-    """Bandwidth of the shared storage, bytes per time unit; None: the log has none."""
+    """Bandwidth of the shared storage, bytes per time unit; None: no run uses one."""
     owners: dict[str, list[str]] = field(factory=lambda: {"user": [], "queue": []})
     """Users and queues of the jobs, in order of submission."""
     waits: array[float] = field(factory=lambda: array("d"))
@@ -108,35 +116,37 @@ class Scene(Listener):
     _depths: array[int] = field(factory=lambda: array("q"))
     """Largest number of lanes that each row has needed."""
     _sources: Table = field(factory=partial(Table, SOURCE))
-    _downs: list[tuple[Record, int, float | None]] = field(factory=list)
-    """Workers that went DOWN at this instant, with the record, number and time of return of each. A
-    run that is lost at the same instant was lost to one of them."""
+    _downs: list[StateRow] = field(factory=list)
+    """Workers that went DOWN at this instant. A run that is lost at the same instant was lost to
+    one of them."""
 
     @classmethod
-    def of(cls, records: Iterable[Record], *listeners: Listener) -> Scene:
-        """Return the scene of one run from all of its records. Each of `listeners` hears of the
-        run's changes, too."""
+    def of(cls, records: Iterable[Record]) -> Scene:
+        """Return the scene of one run from all of its records."""
         scene = cls()
-        scene.read(records, *listeners)
+        scene.read(records)
         return scene
 
-    def read(self, records: Iterable[Record], *listeners: Listener) -> None:
-        """Read all records of one run and collect what is to be drawn.
-
-        A history applies each record and tells this scene, and then each of `listeners`, what has
-        changed.
-        """
-        history = History()
-        for listener in (self, *listeners):
-            history.listen(listener)
-        history.on(LinkDescribed, self._link)
+    def read(self, records: Iterable[Record]) -> None:
+        """Read all records of one run and collect what is to be drawn."""
+        history = self.history
+        history.take(SpanRow, self._use)
+        history.take(JobRow, self._over, self._submitted)
+        history.take(RunRow, self._ended, self._started)
+        history.take(TransferRow, self._sent)
+        history.take(StateRow, lambda _: None, self._down)
+        if self.levels:
+            history.take(QueueRow, lambda row: self._queue.add(row.t, row.waiting, row.running))
+            history.take(StorageRow, self._share)
+            self.fleet.listen(history)
         history.on(CheckpointTaken, self._taken)
         history.on(CheckpointLost, self._lost)
         history.on(FaultIgnored, self._ignored)
-        self.fleet.listen(history)
-        Slices(history, self._use)
         for record in records:
+            if self._downs and record.t > history.now:
+                self._mark_downs()
             history.apply(record)
+        self._mark_downs()
         history.close()
 
     # --- what is drawn ------------------------------------------------------------------------
@@ -144,14 +154,20 @@ class Scene(Listener):
     @property
     def header(self) -> ScenarioStarted:
         """First event of the log, which names scenario, seed, policy, unit and processors."""
-        header: ScenarioStarted = self.history.header
+        header = self.history.header
+        assert header is not None
         return header
+
+    @property
+    def channels(self) -> int | None:
+        """Number of the master's channels, n_com; None: the log has no link."""
+        link = self.history.link
+        return None if link is None else link.channels
 
     @property
     def begins(self) -> float | None:
         """Date of time 0, in seconds since 1970; None: the log does not state it."""
-        begins: float | None = self.history.begins
-        return begins
+        return self.history.begins
 
     @property
     def end(self) -> float:
@@ -286,51 +302,49 @@ class Scene(Listener):
             return None, ()
         return np.searchsorted([*WAITS], self.waits), [*WAITS.values()]
 
-    # --- listening to the history -----------------------------------------------------------------
+    # --- taking rows ------------------------------------------------------------------------------
 
-    def _link(self, record: Record, event: LinkDescribed) -> None:
-        self.channels = event.channels
-
-    def job_submitted(self, job: Job, record: Record) -> None:
-        self.rows[job.name] = len(self.rows)
+    def _submitted(self, row: JobRow) -> None:
+        self.rows[row.name] = len(self.rows)
         for what, words in self.owners.items():
-            words.append(intern(getattr(job.event, what)))
+            words.append(intern(getattr(row.event, what)))
         self._depths.append(0)
         self.waits.append(inf)
 
-    def job_over(self, row: JobRow) -> None:
+    def _over(self, row: JobRow) -> None:
         kind, place = RUN_KIND["in_system"], self.rows[row.name]
         end = self.history.now if row.ended is None else row.ended
         self._runs.add(0, 1, row.submitted, end, 1, kind, place, -1, row.seq)
         if row.wait is not None:
             self.waits[place] = row.wait
 
-    def queue_changed(self, now: float) -> None:
-        self._queue.add(now, self.history.waiting, self.history.running)
+    def _share(self, row: StorageRow) -> None:
+        storage = self.history.storage
+        self.storage = None if storage is None else storage.bandwidth
+        self._shares.add(row.t, row.used - row.loading, row.loading)
 
-    def storage_changed(self, now: float) -> None:
-        storage, runs = self.history.storage, self.history.sharing.values()
-        self.storage = storage.bandwidth
-        loading = sum(run.bandwidth for run in runs if run.stage is Stage.RECOVERING)
-        self._shares.add(now, sum(run.bandwidth for run in runs) - loading, loading)
+    def _sent(self, row: TransferRow) -> None:
+        self._messages.add(row.start, self.history.now, SENT[row.kind])
 
-    def run_started(self, run: Run, record: Record) -> None:
-        row = self.rows[run.job.name]
-        self._lanes[row].take(run.key)
-        if run.event.source is not None:
-            self._sources.add(row, run.event.source)
+    def _started(self, row: RunRow) -> None:
+        place = self.rows[row.job]
+        self._lanes[place].take(row.key)
+        if row.source is not None:
+            self._sources.add(place, row.source)
 
-    def run_over(self, run: Run, end: float) -> None:
-        row = self.rows[run.job.name]
-        lanes = self._lanes[row]
-        lane = lanes.give(run.key)
+    def _ended(self, row: RunRow) -> None:
+        self._sign(row)
+        place = self.rows[row.job]
+        lanes = self._lanes[place]
+        lane = lanes.give(row.key)
         if lanes.empty:
-            del self._lanes[row]
-            self._depths[row] = max(self._depths[row], lanes.depth)
-        kind = RUN_KIND[run.outcome.value if run.outcome else "going_on"]
-        self._runs.add(lane, lane + 1, run.start, end, 1, kind, row, run.number, run.record.seq)
+            del self._lanes[place]
+            self._depths[place] = max(self._depths[place], lanes.depth)
+        kind = RUN_KIND[row.outcome.value if row.outcome else "going_on"]
+        end = self.history.now if row.end is None else row.end
+        self._runs.add(lane, lane + 1, row.start, end, 1, kind, place, row.run, row.seq)
 
-    def _use(self, it: Slice) -> None:
+    def _use(self, it: SpanRow) -> None:
         """Add the boxes of one slice of the ledger (a use of processors over some time) to the
         table of uses: one for each interval of its processors or, if its share is below 1, for each
         processor."""
@@ -347,13 +361,9 @@ class Scene(Listener):
 
     # --- signs --------------------------------------------------------------------------------
 
-    def worker_span(self, worker: Worker, until: float) -> None:
-        if worker.transfer is not None:
-            self._messages.add(worker.since, until, SENT[worker.transfer.kind])
-
-    def worker_changed(self, worker: Worker, record: Record) -> None:
-        if worker.state is WorkerState.DOWN:
-            self._downs.append((record, worker.number, worker.until))
+    def _down(self, row: StateRow) -> None:
+        if row.state is WorkerState.DOWN:
+            self._downs.append(row)
 
     def _taken(self, record: Record, event: CheckpointTaken) -> None:
         run = self.history.runs[event.job, event.run]
@@ -366,34 +376,32 @@ class Scene(Listener):
     def _ignored(self, record: Record, event: FaultIgnored) -> None:
         self._mark(record, event.worker, Sign.IGNORED)
 
-    def run_ended(self, run: Run, record: Record, done: float) -> None:
-        if run.outcome is Outcome.FAILED:
-            self._mark(record, middle(run.processors), Sign.ERROR, run.key)
-        elif run.outcome is Outcome.LOST:
-            guilty = [it for it in self._downs if held_in(run.processors, it[1])]
-            for _, worker, _ in guilty:
-                self._mark(record, worker, Sign.CRASH, run.key)
+    def _sign(self, row: RunRow) -> None:
+        """Mark the end of a run that failed, or the workers that a lost run lost."""
+        if row.members is None or row.ended_by is None:
+            return
+        if row.outcome is Outcome.FAILED:
+            self._add(self.history.now, middle(row.members), Sign.ERROR, row.ended_by, row.key)
+        elif row.outcome is Outcome.LOST:
+            guilty = [it for it in self._downs if held_in(row.members, it.worker)]
+            for it in guilty:
+                self._add(self.history.now, it.worker, Sign.CRASH, row.ended_by, row.key)
             self._downs = [it for it in self._downs if it not in guilty]
-
-    def time_passed(self, until: float) -> None:
-        if self._downs:
-            self._mark_downs()
-
-    def log_ended(self, now: float) -> None:
-        self._mark_downs()
-        self._end_worker_spans(now)
 
     def _mark_downs(self) -> None:
         """Mark the workers that went DOWN at this instant, and with which no run was lost."""
-        for down, worker, back in self._downs:
+        for it in self._downs:
             # Only after a fault is the time of return known: others are drawn if a run holds them.
-            if back is not None or self.history.holders(worker):
-                self._mark(down, worker, Sign.FAULT)
+            if it.until is not None or self.history.holders(it.worker):
+                self._add(it.start, it.worker, Sign.FAULT, it.seq)
         self._downs.clear()
 
     def _mark(self, record: Record, worker: int, kind: Sign, run: Key | None = None) -> None:
+        self._add(record.t, worker, kind, record.seq, run)
+
+    def _add(self, t: float, worker: int, kind: Sign, seq: int, run: Key | None = None) -> None:
         owner = (-1, -1) if run is None else (self.rows[run[0]], run[1])
-        self._marks.add(record.t, worker + 0.5, kind, *owner, record.seq)
+        self._marks.add(t, worker + 0.5, kind, *owner, seq)
 
 
 def _keys(runs: Columns) -> NDArray[np.int64]:

@@ -26,7 +26,7 @@ from actors.intervals import numbers_in, within
 from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.history import History, Worker
-from sims.ledger.spans import ADVANCING
+from sims.history.lineages import ADVANCING
 from sims.telling import amount_of, in_units, worker_of
 from sims.trace import Span
 from sims.trace.account import Course, Part, Piece, held_up

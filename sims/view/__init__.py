@@ -11,7 +11,6 @@ from string import Template
 from attrs import define, field
 
 from actors.runtime import Record, rare_collections
-from sims.history import Listener
 from sims.plots.scene import Scene
 from sims.summary import Summary
 from sims.telling import title_of
@@ -43,14 +42,6 @@ class _Latest(dict[str, float]):
         return self.count
 
 
-class _Drawn(Scene):
-    """A scene without the levels over time (queue, bandwidth of the storage), which the page does
-    not draw: a log of copies has more of them than events."""
-
-    queue_changed = Listener.queue_changed
-    storage_changed = Listener.storage_changed
-
-
 def _summary() -> Summary:
     """Return a summary whose memory does not grow with the number of jobs."""
     return Summary(submitted=_Latest(), completed=_Latest(), killed=_Latest())
@@ -69,10 +60,11 @@ class Page:
         Raises InputError where bokeh is missing or the file cannot be written.
         """
         charts.check_installed()
-        scene = _Drawn()
-        story = Story(scene.rows.__getitem__)
+        scene = Scene(levels=False)  # the page does not draw them
+        story = Story(scene.rows)
+        story.listen(scene.history)
         with rare_collections():
-            scene.read(self._passed_on(records, story), story)
+            scene.read(self._passed_on(records, story))
         with replacing(path) as new, new.open("w", encoding="utf-8") as file:
             file.writelines(self._rendered(scene, story))
         return scene

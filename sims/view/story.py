@@ -9,7 +9,7 @@ from __future__ import annotations
 import zlib
 from array import array
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from actors.runtime import Record
 from sims.errors import visible
-from sims.history import Job, Listener, Run
+from sims.history import History
+from sims.history.rows import JobRow, RunRow
 from sims.telling import event_text
 
 Numbers = NDArray[np.int64]
@@ -39,14 +40,14 @@ NOTHING = -1
 
 
 @define(eq=False)
-class Story(Listener):
+class Story:
     """The events of a log: their times, causes and texts, and the events of each job's life.
 
     A job's life consists of its submission, its runs' starts and ends, and its end.
     """
 
-    row_of: Callable[[str], int]
-    """Returns a job's place in the order of submission, from its name."""
+    places: Mapping[str, int]
+    """Maps a job's name to its place in the order of submission, as soon as it is submitted."""
     _times: array[float] = field(init=False, factory=lambda: array("d"))
     _causes: array[int] = field(init=False, factory=lambda: array("i"))
     _packed: list[bytes] = field(init=False, factory=list)
@@ -69,24 +70,28 @@ class Story(Listener):
         self._packed.append(zlib.compress("\n".join(self._words).encode(), QUICK))
         self._words.clear()
 
-    def job_submitted(self, job: Job, record: Record) -> None:
-        self._live(job, record)
+    def listen(self, history: History) -> None:
+        """Keep the lives of the jobs that this history reads of. `places` must know a job before
+        its first run starts."""
+        history.take(RunRow, lambda it: self._live(it.job, it.ended_by), self._start)
+        history.take(JobRow, self._job_over)
 
-    def run_started(self, run: Run, record: Record) -> None:
-        self._live(run.job, record)
+    def _start(self, row: RunRow) -> None:
+        self._live(row.job, row.seq)
 
-    def run_ended(self, run: Run, record: Record, done: float) -> None:
-        self._live(run.job, record)
+    def _job_over(self, row: JobRow) -> None:
+        self._live(row.name, row.seq)
+        self._live(row.name, row.ended_by)
 
-    def job_ended(self, job: Job, record: Record) -> None:
-        self._live(job, record)
-
-    def _live(self, job: Job, record: Record) -> None:
-        row = self.row_of(job.name)
+    def _live(self, job: str, seq: int | None) -> None:
+        """Add an event, by its number, to a job's life; None: the log ends before it."""
+        place = self.places[job]
         # One event may begin and end many copies of a job: a log of copies has 20 for each event.
-        if not (self._lives and self._lives[-1] == record.seq and self._rows[-1] == row):
-            self._rows.append(row)
-            self._lives.append(record.seq)
+        if seq is not None and not (
+            self._lives and self._lives[-1] == seq and self._rows[-1] == place
+        ):
+            self._rows.append(place)
+            self._lives.append(seq)
 
     # --- written ------------------------------------------------------------------------------
 
@@ -133,7 +138,7 @@ class Story(Listener):
         relative to the first event of the preceding life.
         """
         rows, events = np.asarray(self._rows), np.asarray(self._lives)
-        order = np.argsort(rows, kind="stable")
+        order = np.lexsort((events, rows))
         rows, events = rows[order], events[order]
         new = np.diff(rows, prepend=-1) != 0
         once = new | (

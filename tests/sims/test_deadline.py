@@ -13,7 +13,7 @@ from actors.runtime import Record
 from sims.audit.audit import audit
 from sims.errors import InputError
 from sims.examples import example
-from sims.ledger import Use
+from sims.history.rows import Use
 from sims.metrics.report import Report
 from sims.papers.published.deadline import PRICES, start
 from sims.scenario.loader import read

@@ -10,8 +10,8 @@ import pytest
 
 from actors.events import JobCompleted, RunEnded, RunStarted, ScenarioStarted
 from sims.audit.audit import audit
-from sims.ledger import Use
-from sims.ledger.accountant import account
+from sims.history.rows import Use
+from sims.ledger import account
 from tests.case_files import case_files
 from tests.sims.oneworld import records_of
 

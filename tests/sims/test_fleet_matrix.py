@@ -11,7 +11,7 @@ import pytest
 from actors.runtime import Record
 from sims.audit.audit import audit
 from sims.errors import InputError
-from sims.ledger.accountant import account
+from sims.ledger import account
 from sims.scenario.loader import read
 from sims.world import run
 

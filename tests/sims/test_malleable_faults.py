@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from actors.events import CheckpointLost, FaultIgnored, JobCompleted, RestartedFromScratch
 from actors.runtime import Event, Record
 from policies.pack import CATALOGUE
-from sims.ledger.accountant import account
+from sims.ledger import account
 from tests.sims.oneworld import records_of
 
 SMALL = """

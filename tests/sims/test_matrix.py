@@ -8,7 +8,7 @@ from actors.events import End
 from actors.runtime import Record
 from sims.audit.audit import audit
 from sims.examples import AXES, cells
-from sims.ledger.accountant import account
+from sims.ledger import account
 from sims.world import run
 from tests.sims.kinds import of_cell
 

@@ -9,8 +9,8 @@ import pytest
 
 from actors.events import ScenarioStarted
 from actors.runtime import Record
-from sims.ledger import Use
-from sims.ledger.accountant import account
+from sims.history.rows import Use
+from sims.ledger import account
 from tests.case_files import case_file
 from tests.oracle.tenths import apart
 from tests.sims.oneworld import Told, play

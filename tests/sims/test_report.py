@@ -22,7 +22,7 @@ from actors.events import (
 from actors.runtime import Event, Record
 from policies.interface.kinds import JobKind
 from sims.cli.logs import account_table
-from sims.ledger import Use
+from sims.history.rows import Use
 from sims.metrics.jobs import spread_of
 from sims.metrics.report import Report
 from tests.sims.oneworld import records_of

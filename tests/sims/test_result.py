@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from actors.events import RunStarted
+from actors.intervals import count_in
 from sims.audit.audit import audit
 from sims.errors import InputError
 from sims.examples import example
+from sims.exports.tables import ROWS, columns_of
 from sims.log import LogFile
 from sims.metrics.report import Report
 from sims.plots.pictures import Picture
@@ -57,7 +59,7 @@ def test_the_ledger_sums_to_the_platforms_time(kept: Result) -> None:
 def test_frames_of_polars_and_pandas_hold_the_same() -> None:
     pd = pytest.importorskip("pandas")  # here, as each process that collects tests would import it
     result = run(example("batch-faults"))
-    jobs, theirs = result.jobs, result.frame("jobs", "pandas")
+    jobs, theirs = result.jobs, result.rows("jobs", "pandas")
     assert isinstance(jobs, pl.DataFrame)
     assert isinstance(theirs, pd.DataFrame)
     assert list(theirs.columns) == jobs.columns
@@ -65,7 +67,7 @@ def test_frames_of_polars_and_pandas_hold_the_same() -> None:
     for name in jobs.columns:
         mine = [None if value is pd.NA else value for value in theirs[name].tolist()]
         assert mine == jobs[name].to_list()
-    assert len(result.events) == len(result.frame("events", "pandas")) == result.summary.events
+    assert len(result.events) == len(result.rows("events", "pandas")) == result.summary.events
 
 
 def test_jobs_tell_all_that_is_known() -> None:
@@ -145,3 +147,15 @@ def test_what_is_no_log_is_refused_at_once(tmp_path: Path) -> None:
         Result.of_log(path)
     assert Report().summary.events == 0
     assert LogFile(path).read == 0
+
+
+def test_a_runs_facts_are_frames_with_the_columns_that_are_documented() -> None:
+    result = run(example("volatile20"), {"job.iterations": 2})
+    for what in ROWS:
+        assert dict(result.rows(what).schema) == dict(pl.Schema(columns_of(what)))
+    spans, transfers = result.rows("spans"), result.rows("transfers")
+    useful = spans.filter(pl.col("use") == "useful")
+    counts = [count_in(it) for it in useful["processors"]]
+    spent = (useful["end"] - useful["start"]) * pl.Series(counts)
+    assert spent.sum() == pytest.approx(result.ledger["useful"])
+    assert transfers["how"].is_in(["ended", "suspended", "dropped"]).all()

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from actors.events import VOCABULARY
 from actors.runtime import Event
-from sims.ledger import Use
+from sims.history.rows import Use
 from sims.tables.fields import attribute_docs
 from sims.vocabulary import BEGIN, END, enums, fields, main, renewed
 

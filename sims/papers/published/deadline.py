@@ -13,7 +13,7 @@ from typing import Any
 
 from policies.deadline import ON_DEMAND
 from sims.campaign.results import Results
-from sims.ledger import Use
+from sims.history.rows import Use
 from sims.metrics.report import Report
 from sims.papers.inputs import base, platforms
 from sims.papers.values import Columns, Seen, Value, drawn, observed

@@ -8,8 +8,9 @@ import pytest
 from actors.events import JobCompleted, JobSubmitted, Outcome, RunEnded, ScenarioStarted
 from actors.runtime import Record
 from sims.cli import main
+from sims.errors import InputError
 from sims.exports import tables
-from sims.exports.tables import write_events, write_jobs
+from sims.exports.tables import Frame, write_all, write_rows
 from sims.scenario.loader import read as scenario_of
 from sims.summary import Summary
 from sims.world import run
@@ -30,7 +31,7 @@ def read(path: Path) -> pl.DataFrame:
 @every_kind
 def test_the_table_of_events_has_all_that_the_log_has(name: str, tmp_path: Path) -> None:
     records = records_of(name)
-    assert write_events(records, tmp_path / "events.parquet") == len(records)
+    assert write_rows(records, tmp_path / "events.parquet", Frame.EVENTS) == len(records)
     table = read(tmp_path / "events.parquet")
     assert table["seq"].to_list() == list(range(len(records)))
     assert table["t"].to_list() == [record.t for record in records]
@@ -50,7 +51,7 @@ def test_the_table_of_jobs_agrees_with_the_summary(name: str, tmp_path: Path) ->
     records, summary = records_of(name), Summary()
     for record in records:
         summary(record)
-    write_jobs(records, tmp_path / "jobs.parquet")
+    write_rows(records, tmp_path / "jobs.parquet", Frame.JOBS)
     table = read(tmp_path / "jobs.parquet").sort("submitted")
     assert sorted(table["flowtime"].to_list()) == pytest.approx(sorted(summary.flowtimes))
     assert table["completed"].all()
@@ -62,7 +63,7 @@ def test_the_table_of_jobs_agrees_with_the_summary(name: str, tmp_path: Path) ->
 
 def test_csv_and_parquet_hold_the_same(tmp_path: Path) -> None:
     for suffix in (".csv", ".parquet"):
-        write_jobs(records_of("attempts"), tmp_path / f"jobs{suffix}")
+        write_rows(records_of("attempts"), tmp_path / f"jobs{suffix}", Frame.JOBS)
     # A column without a value has no type in CSV but the one that it is read as.
     plain = pl.read_csv(tmp_path / "jobs.csv", schema=pl.Schema(tables.JOBS))
     assert plain.equals(read(tmp_path / "jobs.parquet"))
@@ -71,14 +72,14 @@ def test_csv_and_parquet_hold_the_same(tmp_path: Path) -> None:
 def test_rows_are_written_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "BATCH", 100)
     records = records_of("volatile20")
-    write_events(records, tmp_path / "events.csv")
+    write_rows(records, tmp_path / "events.csv", Frame.EVENTS)
     assert len(read(tmp_path / "events.csv")) == len(records)
 
 
 def test_jobs_that_a_cut_log_leaves_open_have_no_end(tmp_path: Path) -> None:
     records = records_of("batch-easy")
     cut = next(k for k, record in enumerate(records) if isinstance(record.event, JobCompleted))
-    write_jobs(records[: cut + 1], tmp_path / "jobs.csv")
+    write_rows(records[: cut + 1], tmp_path / "jobs.csv", Frame.JOBS)
     table = read(tmp_path / "jobs.csv")
     assert table["completed"].sum() == 1
     assert table["ended"].null_count() == len(table) - 1
@@ -89,7 +90,7 @@ def test_copies_that_end_after_their_job_count_as_its_runs(tmp_path: Path) -> No
     records = records_of("redundant")
     first = next(it.event.job for it in records if isinstance(it.event, JobSubmitted))
     ended = sum(isinstance(it.event, RunEnded) and it.event.job == first for it in parted(records))
-    write_jobs(records, tmp_path / "jobs.parquet")
+    write_rows(records, tmp_path / "jobs.parquet", Frame.JOBS)
     table = read(tmp_path / "jobs.parquet")
     assert table.filter(pl.col("job") == first)["runs"].to_list() == [ended]
 
@@ -135,7 +136,7 @@ def test_without_polars_the_pip_command_is_named(tmp_path: Path) -> None:
 def test_an_empty_log_is_an_empty_table(tmp_path: Path) -> None:
     started = records_of("iterative")[0]
     assert isinstance(started.event, ScenarioStarted)
-    assert write_jobs([Record(0, 0, None, started.event)], tmp_path / "jobs.csv") == 0
+    assert write_rows([Record(0, 0, None, started.event)], tmp_path / "jobs.csv", Frame.JOBS) == 0
     assert list(read(tmp_path / "jobs.csv").columns) == list(tables.JOBS)
 
 
@@ -150,9 +151,25 @@ def test_the_table_of_jobs_shows_whose_they_are_and_what_they_waited(tmp_path: P
         "measures": {"bound": 4},
     }
     run(scenario_of(scenario, "test"), [records.append])
-    write_jobs(records, tmp_path / "jobs.parquet")
+    write_rows(records, tmp_path / "jobs.parquet", Frame.JOBS)
     first, second = read(tmp_path / "jobs.parquet").sort("started").to_dicts()
     assert [first[it] for it in ("user", "group", "queue", "priority")] == ["ann", None, "day", 2.5]
     assert (first["bounded_slowdown"], second["user"]) == (1, None)
     assert (second["waited"], second["stretch"]) == (5, 7 / 2)
     assert second["bounded_slowdown"] == 7 / 4
+
+
+def test_rows_are_a_folder_with_a_file_for_each_table_that_is_not_empty(tmp_path: Path) -> None:
+    records = records_of("volatile20")
+    written = write_all(records, tmp_path / "rows")
+    files = {it.stem: pl.read_parquet(it) for it in (tmp_path / "rows").iterdir()}
+    assert files.keys() == {"jobs", "runs", "spans", "states", "transfers", "queue"}
+    assert sum(map(len, files.values())) == written
+    assert set(files["states"]["state"]) <= {"reclaimed", "down"}
+
+
+def test_rows_are_not_written_where_a_file_is_in_the_way(tmp_path: Path) -> None:
+    (tmp_path / "rows").write_text("mine")
+    with pytest.raises(InputError, match="cannot be written"):
+        write_all(records_of("attempts"), tmp_path / "rows")
+    assert (tmp_path / "rows").read_text() == "mine"

@@ -19,8 +19,8 @@ import pytest
 
 from actors.events import JobDescribed, JobSubmitted, Outcome, RunEnded, RunStarted, ScenarioStarted
 from sims.exports.viewers import PROCESSORS, write_batsim, write_chrome
-from sims.ledger import Use
-from sims.ledger.accountant import account
+from sims.history.rows import Use
+from sims.ledger import account
 from tests.sims.kinds import EVERY, KINDS, parts_of, records_of
 
 Json = dict[str, Any]

@@ -1,32 +1,31 @@
-"""The ledger's slices as a fold over records, which tests look into line by line."""
+"""Spans as a fold over records, which tests look into line by line."""
 
 from __future__ import annotations
 
 from actors.runtime import Record
 from sims.history import History
-from sims.ledger import Slice
-from sims.ledger.accountant import Slices
+from sims.history.rows import SpanRow
 
 
 class Accountant:
-    """The same as a fold: from each record, or each part of it, to the slices that it ends."""
+    """The same as a fold: from each record, or each part of it, to the spans that it ends."""
 
     def __init__(self, processors: int) -> None:
-        self._history, self._told = History(processors), list[Slice]()
-        Slices(self._history, self._told.append)
+        self._history, self._told = History(processors), list[SpanRow]()
+        self._history.take(SpanRow, self._told.append)
 
-    def __call__(self, record: Record) -> list[Slice]:
-        """The slices that end, or become known, with this record."""
+    def __call__(self, record: Record) -> list[SpanRow]:
+        """The spans that end, or become known, with this record."""
         self._history.apply(record)
         return self._take()
 
-    def close(self, now: float) -> list[Slice]:
-        """The slices still open where the log ends."""
+    def close(self, now: float) -> list[SpanRow]:
+        """The spans still open where the log ends."""
         self._history.now = now
         self._history.close()
         return self._take()
 
-    def _take(self) -> list[Slice]:
+    def _take(self) -> list[SpanRow]:
         if not self._told:
             return []
         told = self._told[:]

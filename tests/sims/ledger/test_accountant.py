@@ -21,8 +21,8 @@ from actors.events import (
 )
 from actors.runtime import Event, Record
 from policies.availability import WorkerState
-from sims.ledger import Ledger, Use
-from sims.ledger.accountant import account
+from sims.history.rows import Use
+from sims.ledger import Ledger, account
 from tests.sims.ledger.accountant import Accountant
 
 COMPUTING, VERIFYING, STAGING_IN = Stage.COMPUTING, Stage.VERIFYING, Stage.STAGING_IN

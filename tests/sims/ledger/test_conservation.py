@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from actors.events import JobCompleted, ScenarioStarted
 from actors.intervals import count_in, intervals_of, spans_in, text
 from actors.runtime import Record
-from sims.ledger import Ledger, Slice, Use
-from sims.ledger.accountant import account
+from sims.history.rows import SpanRow, Use
+from sims.ledger import Ledger, account
 from tests.parts import parted
 from tests.sims.anything import TABLES
 from tests.sims.ledger.accountant import Accountant
@@ -27,7 +27,7 @@ def processors_of(records: list[Record]) -> int:
     return first.processors
 
 
-def slices_of(records: list[Record]) -> list[Slice]:
+def slices_of(records: list[Record]) -> list[SpanRow]:
     accountant = Accountant(processors_of(records))
     told = [it for record in parted(records) for it in accountant(record)]
     return [*told, *accountant.close(records[-1].t)]

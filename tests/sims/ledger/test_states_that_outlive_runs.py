@@ -21,8 +21,8 @@ from actors.events import (
 )
 from actors.intervals import numbers_in
 from actors.runtime import Record
-from sims.ledger import Slice, Use
-from sims.ledger.accountant import account
+from sims.history.rows import SpanRow, Use
+from sims.ledger import account
 from sims.metrics.report import Report
 from sims.scenario.loader import read
 from sims.world import run
@@ -55,11 +55,11 @@ def useful(records: Sequence[Record], workers: int) -> dict[str, float]:
     return work
 
 
-def _workers(it: Slice) -> list[int]:
+def _workers(it: SpanRow) -> list[int]:
     return list(numbers_in(it.processors))
 
 
-def _served(it: Slice, changes: Sequence[tuple[float, float]]) -> float:
+def _served(it: SpanRow, changes: Sequence[tuple[float, float]]) -> float:
     spans = pairwise([*changes, (inf, 0.0)])
     served = sum(
         max(min(end, it.end) - max(start, it.start), 0) * speed

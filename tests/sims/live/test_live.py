@@ -24,7 +24,7 @@ from actors.events import (
 from actors.runtime import ActorFailed, Record, Sink
 from sims.audit.audit import audit
 from sims.errors import InputError
-from sims.ledger import Use
+from sims.history.rows import Use
 from sims.live.activities import Activities
 from sims.live.carrier import Carrier
 from sims.live.holder import Work, hashed, opened, sealed

@@ -15,8 +15,8 @@ from actors.events import (
     RunStarted,
 )
 from actors.runtime import Event, Record
-from sims.ledger import Use
-from sims.ledger.accountant import account
+from sims.history.rows import Use
+from sims.ledger import account
 from sims.plots import KIND, RUN_KIND, USE_PAINTS, Sign
 from sims.plots.boxes import Raster, coverage, side_by_side
 from sims.plots.pictures import averaged, channels_used

@@ -8,7 +8,7 @@ import pytest
 from actors.events import JobsLeftOut, JobSubmitted, Outcome, RunStarted, WorkerChanged
 from actors.runtime import Record
 from policies.availability import WorkerState
-from sims.ledger import Use
+from sims.history.rows import Use
 from sims.metrics.report import Report
 from sims.scenario.loader import read
 from tests.sims.kinds import SCENARIOS, recorded

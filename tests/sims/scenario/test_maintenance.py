@@ -20,8 +20,8 @@ from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.audit.audit import audit
 from sims.errors import InputError
-from sims.ledger import Use
-from sims.ledger.accountant import account
+from sims.history.rows import Use
+from sims.ledger import account
 from sims.session import run
 
 TUESDAY = [(10, 18, "2-3")]

@@ -20,7 +20,7 @@ from actors.events import (
 from actors.runtime import Record
 from sims.audit.audit import audit
 from sims.errors import InputError
-from sims.ledger import Use
+from sims.history.rows import Use
 from sims.session import check, run
 from tests.sims.kinds import SCENARIOS
 

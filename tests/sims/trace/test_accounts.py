@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from actors.events import JobCompleted, JobSubmitted
 from actors.runtime import Record
-from sims.ledger import Use
-from sims.ledger.accountant import account
+from sims.history.rows import Use
+from sims.ledger import account
 from sims.log import LogFile
 from sims.trace.account import Part
 from sims.trace.read import find_life

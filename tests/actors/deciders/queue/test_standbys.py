@@ -25,8 +25,8 @@ from actors.events import (
 from actors.runtime import Record
 from sims.audit.audit import audit
 from sims.errors import InputError
-from sims.ledger import Use
-from sims.ledger.accountant import account
+from sims.history.rows import Use
+from sims.ledger import account
 from sims.session import run
 
 SHOWN = RunStarted, RunEnded, StandbysHeld, StandbyJoined, StandbyLost, MemberReplaced, JobCompleted

@@ -11,8 +11,8 @@ from attrs import define, field
 
 from actors.events import Outcome, Stage
 from actors.intervals import spans_in, text, without
-from sims.history import Run
-from sims.ledger import Slice, Use
+from sims.history.rows import SpanRow, Use
+from sims.history.states import Run
 
 FINEST = 1_000_000
 """Largest denominator of a share.
@@ -85,8 +85,8 @@ class RunSpan:
     moves: dict[int, list[tuple[float, Status]]] = field(factory=dict)
     """Maps each member whose status has changed since `run.since` to its changes: when, and to
     what."""
-    computed: list[tuple[Slice, float, float]] = field(factory=list)
-    """Slices of computation whose use is not known yet, with the work done at the start and at the
+    computed: list[tuple[SpanRow, float, float]] = field(factory=list)
+    """Spans of computation whose use is not known yet, with the work done at the start and at the
     end of each."""
 
     def __attrs_post_init__(self) -> None:
@@ -103,12 +103,12 @@ class RunSpan:
         if status is not (moves[-1][1] if moves else Status.WITH):
             self.moves.setdefault(worker, []).append((now, status))
 
-    def settle(self, now: float, done: float, kept: bool) -> Iterator[Slice]:
-        """Yield the slices of the members' time from the run's last change until `now`, when `done`
+    def settle(self, now: float, done: float, kept: bool) -> Iterator[SpanRow]:
+        """Yield the spans of the members' time from the run's last change until `now`, when `done`
         work is done.
 
         `kept` says that the run had ended before and its job kept the members, which then wait.
-        Slices of computation are not yielded but stored in `computed`, because their use is not
+        Spans of computation are not yielded but stored in `computed`, because their use is not
         known yet.
         """
         run = self.run
@@ -133,17 +133,17 @@ class RunSpan:
 
     def _passed(
         self, use: Use, since: float, now: float, done: float, note: str = ""
-    ) -> Iterator[Slice]:
-        """Yield the slices of all members' time from `since` to `now`, when `done` work is done.
+    ) -> Iterator[SpanRow]:
+        """Yield the spans of all members' time from `since` to `now`, when `done` work is done.
         The run's use of the members was `use`, and `note` is a detail of it.
 
-        Slices of computation are stored in `computed` instead, with the work done at both ends.
+        Spans of computation are stored in `computed` instead, with the work done at both ends.
         Nothing is yielded where `now` is not after `since`.
         """
         if now <= since:
             return
         run = self.run
-        whole = Slice(
+        whole = SpanRow(
             *(run.processors, use, since, now, run.seq, run.job.name, run.number),
             *(self.share, note),
         )
@@ -154,9 +154,9 @@ class RunSpan:
             else:
                 yield it
 
-    def _pieces(self, whole: Slice) -> Iterator[Slice]:
+    def _pieces(self, whole: SpanRow) -> Iterator[SpanRow]:
         """Divide the slice `whole` of all members: yield one slice for those that did what the run
-        did all the time, and then the slices of each other member."""
+        did all the time, and then the spans of each other member."""
         instead = self._instead(whole.use)
         alone: dict[int, list[tuple[float, float, Status]]] = {}
         for worker, moves in self.moves.items():
@@ -198,8 +198,8 @@ class RunSpan:
         """Whether the run is under way, or a checkpoint of it is saved."""
         return self.run.outcome is None or self.run.checkpoint is not None
 
-    def slices(self, limit: float, otherwise: Use) -> Iterator[Slice]:
-        """Yield the stored slices of computation with their use, and remove them: useful up to
+    def slices(self, limit: float, otherwise: Use) -> Iterator[SpanRow]:
+        """Yield the stored spans of computation with their use, and remove them: useful up to
         `limit` of the run's work done, `otherwise` beyond.
 
         A slice that contains `limit` is cut in two, in proportion to the work done.
@@ -233,7 +233,7 @@ def _statuses(
     return spans
 
 
-def _between(whole: Slice, t: float, begun: float, done: float) -> float:
+def _between(whole: SpanRow, t: float, begun: float, done: float) -> float:
     """Return the work done at the time `t`, if it grew evenly from `begun` at the slice's start to
     `done` at its end."""
     if t == whole.start:
@@ -273,8 +273,8 @@ class Lineage:
     _enough: int = field(init=False, default=FEW)
     """Number of runs from which on those that cannot matter any more are sought."""
 
-    def settle(self) -> Iterator[Slice]:
-        """Yield the slices of computation of all runs of a job, or iteration, that is over.
+    def settle(self) -> Iterator[SpanRow]:
+        """Yield the spans of computation of all runs of a job, or iteration, that is over.
 
         Useful is all that the completing run computed, what the run from whose state it began
         computed up to this state, and so on back. The rest is lost or redundant, as is everything
@@ -285,8 +285,8 @@ class Lineage:
         for number, span in self.runs.items():
             yield from span.slices(limits.get(number, NONE), span.otherwise)
 
-    def close(self) -> Iterator[Slice]:
-        """Yield the slices of computation of all runs, with their use, where the log ends.
+    def close(self) -> Iterator[SpanRow]:
+        """Yield the spans of computation of all runs, with their use, where the log ends.
 
         Computation of runs that are under way or have a checkpoint saved counts as lost, as does
         that of the runs from whose states they began.
@@ -302,9 +302,9 @@ class Lineage:
         """Whether there are so many runs that `forget` is worth its time."""
         return len(self.runs) >= self._enough
 
-    def forget(self, now: float) -> Iterator[Slice]:
+    def forget(self, now: float) -> Iterator[SpanRow]:
         """Remove the runs that ended before `now` and from whose states no run can begin any more,
-        and yield their slices of computation, none of which is useful."""
+        and yield their spans of computation, none of which is useful."""
         outlive = self.completed, self.furthest
         kept = self._with_sources(
             span

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import enum
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import TypeVar
 
-from attrs import define, field, frozen
+from attrs import define, field
 
 from actors.intervals import count_in, numbers_in
-from policies.availability import WorkerState
+from actors.runtime import Record
+from sims.history import History
+from sims.history.rows import AWAY, SpanRow, Use
 
 K = TypeVar("K")
 
@@ -22,89 +23,8 @@ FINEST = 1074
 and add up ten times as fast as fractions."""
 
 
-class Use(enum.Enum):
-    """The use of a processor-second; each processor-second has exactly one."""
-
-    USEFUL = "useful"
-    """Computation whose result is in the state that completed the job (or its iteration).
-
-    That is all computation of the completing run, that of the run from whose state it began up to
-    `saved`, and so on back.
-    """
-    LOST = "lost"
-    """Computation that has to be done again, of a run that was not cancelled.
-
-    A member went DOWN, or a verification failed; at the log's end, computation that is saved or
-    under way counts as lost too.
-    """
-    CHECKPOINT = "checkpoint"
-    """The run spends a checkpoint's `cost`."""
-    STARTUP = "startup"
-    """Workers are chosen for the run, and its processes start."""
-    RECOVERY = "recovery"
-    """The run spends `recovery`, a clone's `delay`, or a changeover to other workers."""
-    REDISTRIBUTION = "redistribution"
-    """The run moves its data to another number of members."""
-    TRANSFER = "transfer"
-    """The worker is UP and held and sends or receives a message of any kind, while its run does
-    nothing else."""
-    WAITING = "waiting"
-    """The run does not advance: it waits for the link, for other members, or for a speed above 0,
-    or its members are kept and not all UP."""
-    REDUNDANT = "redundant"
-    """Computation of a cancelled run, as far as it is not useful: another copy was first, the job
-    was preempted, or its policy moved it to other workers."""
-    VERIFICATION = "verification"
-    """The run's detector verifies the result."""
-    IDLE = "idle"
-    """The worker is UP and no run holds it."""
-    RECLAIMED = "reclaimed"
-    """The worker's owner uses it, whether a run holds it or not."""
-    DOWN = "down"
-    """The worker is DOWN."""
-
-
-AWAY = {WorkerState.DOWN: Use.DOWN, WorkerState.RECLAIMED: Use.RECLAIMED}
 UNHELD = (Use.IDLE, Use.RECLAIMED, Use.DOWN)
 """Uses of processors that no run holds, or that are not UP."""
-
-
-@frozen
-class Slice:
-    """An interval [start, end) over which a set of processors has one use."""
-
-    processors: str
-    """Set of processor numbers as intervals, such as `0-3 5`."""
-    use: Use
-    start: float
-    end: float
-    seq: int
-    """Sequence number of the event that began the interval."""
-    job: str | None = None
-    run: int | None = None
-    share: Fraction | float = 1
-    """Part of each processor that this use had; below 1 only where workers multitask."""
-    note: str = ""
-    """Detail for a picture or an export, such as `program`."""
-    holder: str | None = None
-    """Name of the job that holds a worker that is DOWN; that time is a loss of the platform, not of
-    the job."""
-
-    def part(self, processors: str, use: Use, start: float, end: float) -> Slice:
-        """Return the slice of some of these processors over some of this time; all but the use is
-        as here.
-
-        `attrs.evolve`, which looks at each field, takes more than twice as long.
-        """
-        of = self.seq, self.job, self.run, self.share, self.note, self.holder
-        return Slice(processors, use, start, end, *of)
-
-    @property
-    def each(self) -> Exact:
-        """Time that each processor of the slice spends in it, multiplied by `share`, as a multiple
-        of 2^-FINEST s."""
-        time = _multiple(self.end) - _multiple(self.start)
-        return time if self.share == 1 else Fraction(self.share) * time
 
 
 def _multiple(time: float) -> int:
@@ -142,7 +62,7 @@ class Ledger:
     processors: int
     """Number of processors of the platform."""
     end: float = 0
-    """End of the accounts, the makespan; no slice ends later."""
+    """End of the accounts, the makespan; no span ends later."""
     total: Account = field(factory=EMPTY.copy)
     by_job: dict[str, Account] = field(factory=lambda: defaultdict(EMPTY.copy))
     by_worker: dict[int, Account] = field(factory=lambda: defaultdict(EMPTY.copy))
@@ -160,14 +80,15 @@ class Ledger:
         if not self.jobs:
             self.by_job = {}
 
-    def enter(self, it: Slice) -> None:
-        """Add one slice to the accounts of the platform, of its job and of its workers, as far as
+    def enter(self, it: SpanRow) -> None:
+        """Add one span to the accounts of the platform, of its job and of its workers, as far as
         these are kept.
 
         The time of a DOWN worker that a job held is added to that job's `down`, and not to its
         account.
         """
-        each = it.each
+        time = _multiple(it.end) - _multiple(it.start)
+        each = time if it.share == 1 else Fraction(it.share) * time
         amount = count_in(it.processors) * each
         self.total[it.use] += amount
         if self.jobs and it.job is not None:
@@ -214,3 +135,13 @@ class Ledger:
 
 def _sum(account: Mapping[Use, Exact]) -> Exact:
     return sum(amount for use, amount in account.items() if use is not Use.IDLE)
+
+
+def account(records: Iterable[Record], processors: int, workers: bool = False) -> Ledger:
+    """Compute the ledger of one simulation from its records, up to the last one's time. With
+    `workers` it has an account for each worker, too."""
+    ledger, history = Ledger(processors, workers=workers), History(processors)
+    history.take(SpanRow, ledger.enter)
+    history.read(records)
+    ledger.close(history.now)
+    return ledger

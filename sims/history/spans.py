@@ -1,61 +1,61 @@
-"""Turns a history's spans into slices of processor time (rules.md, Ledger)."""
+"""Writes the spans of processor time, each with its category of the ledger (rules.md, Ledger)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 from attrs import define, field
 
 from actors.events import DeciderKind, MemberReplaced, Outcome, ReplicasDropped
 from actors.intervals import members, numbers_in, spans_in, text, within, without
-from actors.runtime import Record
-from sims.history import History, Job, Listener, Run, Worker
-from sims.ledger import AWAY, Ledger, Slice, Use
-from sims.ledger.spans import Lineage, RunSpan, Status, computes_until
+from actors.runtime import Event, Record
+from sims.history.lineages import Lineage, RunSpan, Status, computes_until
+from sims.history.rows import AWAY, SpanRow, Use
+from sims.history.states import Job, Run, Worker
+from sims.history.writers import Writer
 
 
 @define(eq=False)
-class Slices(Listener):
-    """Divides all processor time of a history into slices of one use each, and calls `tell` with
-    each slice once its use is known. Time that no slice covers is idle.
+class SpanWriter(Writer):
+    """Divides all processor time of a history into spans of one use each, and writes a row for each
+    span once its use is known. Time that no span covers is idle.
 
-    Slices of one processor come in order of time, except those of computation: whether it was
-    useful is known when the job (or its iteration) is completed. A run that ends as a whole,
-    without other runs of its job and without stages (an attempt of rigid21 or moldable21), is
-    handed over at once, and nothing about it is kept.
+    Spans of one processor come in order of time, except those of computation: whether it was useful
+    is known when the job (or its iteration) is completed. A run that ends as a whole, without other
+    runs of its job and without stages (an attempt of rigid21 or moldable21), is written at once,
+    and nothing about it is kept.
     """
 
-    history: History
-    """The history that this listener listens to from now on."""
-    tell: Callable[[Slice], object]
     _spans: dict[Run, RunSpan] = field(init=False, factory=dict)
     """Maps runs that hold members to their spans, for those with more than a start to remember."""
     _lineages: dict[Job, Lineage] = field(init=False, factory=dict)
 
-    def __attrs_post_init__(self) -> None:
-        self.history.listen(self)
+    def handlers(self) -> Mapping[type[Event], Callable[[Record, Any], object]]:
         # A worker that is replaced, or drops out, may come back to the same run.
-        self.history.on(MemberReplaced, lambda _, it: self._forget(it, (it.worker,)))
-        self.history.on(ReplicasDropped, lambda _, it: self._forget(it, numbers_in(it.processors)))
+        return {
+            MemberReplaced: lambda _, it: self._forget(it, (it.worker,)),
+            ReplicasDropped: lambda _, it: self._forget(it, numbers_in(it.processors)),
+        }
 
     def _forget(self, event: MemberReplaced | ReplicasDropped, workers: Iterable[int]) -> None:
         moves = self._known(self.history.runs[event.job, event.run]).moves
         for worker in workers:
             moves.pop(worker, None)
 
-    def _emit(self, slices: Iterable[Slice]) -> None:
-        for it in slices:
-            self.tell(it)
+    def _write(self, rows: Iterable[SpanRow]) -> None:
+        for it in rows:
+            self.over(it)
 
     def log_ended(self, now: float) -> None:
-        """Hand over the slices of all that is still open where the log ends, at the time `now`:
+        """Write the spans of all that is still open where the log ends, at the time `now`:
         computation that is saved or under way counts as lost."""
         for run in self.history.runs.values():
             self._known(run)
         for run, span in self._spans.items():
-            self._emit(span.settle(now, run.done, run.kept))
+            self._write(span.settle(now, run.done, run.kept))
         for lineage in self._lineages.values():
-            self._emit(lineage.close())
+            self._write(lineage.close())
         for run in self.history.runs.values():
             if run.aside and now > run.aside_since:
                 self.aside_span(run, now)
@@ -66,7 +66,7 @@ class Slices(Listener):
     def job_ended(self, job: Job, record: Record) -> None:
         lineage = self._lineages.pop(job, None)
         if lineage is not None:
-            self._emit(lineage.settle())
+            self._write(lineage.settle())
 
     def iteration_ended(self, job: Job, record: Record) -> None:
         self.job_ended(job, record)
@@ -98,7 +98,7 @@ class Slices(Listener):
             self._known(run)
         lineage = self._lineages.get(run.job)
         if lineage is not None and lineage.many and not self._uncloned(run.job):
-            self._emit(lineage.forget(record.t))
+            self._write(lineage.forget(record.t))
 
     def _known(self, run: Run) -> RunSpan:
         """Return the entry in which this run's time is accounted; if there is none, make one, also
@@ -113,15 +113,15 @@ class Slices(Listener):
         return span
 
     def run_span(self, run: Run, record: Record, done: float) -> None:
-        self._emit(self._known(run).settle(record.t, done, run.kept))
+        self._write(self._known(run).settle(record.t, done, run.kept))
 
     def run_ended(self, run: Run, record: Record, done: float) -> None:
         cancelled = run.outcome is Outcome.CANCELLED
         if not cancelled and run.job not in self._lineages:
-            self._emit(_attempted(run, record.t))
+            self._write(_attempted(run, record.t))
             return
         span = self._known(run)
-        self._emit(span.settle(record.t, done, False))
+        self._write(span.settle(record.t, done, False))
         lineage = self._lineages[run.job]
         if run.outcome is Outcome.COMPLETED:
             lineage.completed = span
@@ -140,7 +140,7 @@ class Slices(Listener):
         for spans, note in (ready, (without(waiting, members(ready[0])), "dropped")):
             if spans:
                 span = text(spans), Use.WAITING, run.aside_since, until, run.aside_seq
-                self.tell(Slice(*span, run.job.name, run.number, note=note))
+                self.over(SpanRow(*span, run.job.name, run.number, note=note))
 
     # --- their members ------------------------------------------------------------------------
 
@@ -158,15 +158,15 @@ class Slices(Listener):
         # A worker that several runs share is away once: its time goes to one of them.
         run = next(iter(self.history.holders(worker.number)), None)
         if _beside(worker, run):
-            return  # slices of the run, or of workers aside of it, cover that time
+            return  # spans of the run, or of workers aside of it, cover that time
         use = AWAY.get(worker.state, Use.TRANSFER)
         note = worker.transfer.kind.value if worker.transfer else ""
         span = str(worker.number), use, worker.since, until, worker.seq
         job, number = run.key if run else (None, None)
         if use is Use.DOWN:
-            self.tell(Slice(*span, holder=job))
+            self.over(SpanRow(*span, holder=job))
         else:
-            self.tell(Slice(*span, job, number, note=note))
+            self.over(SpanRow(*span, job, number, note=note))
 
 
 def _beside(worker: Worker, run: Run | None) -> bool:
@@ -181,25 +181,13 @@ def _beside(worker: Worker, run: Run | None) -> bool:
     return run.overlaps or run.paused or aside
 
 
-def _attempted(run: Run, end: float) -> Iterator[Slice]:
-    """Yield the slices of a run without stages that ends at `end`: its computation, useful if the
+def _attempted(run: Run, end: float) -> Iterator[SpanRow]:
+    """Yield the spans of a run without stages that ends at `end`: its computation, useful if the
     run completed and else lost, and then, if its job has a detector, its verification."""
     of = run.job.name, run.number
     over = computes_until(run, end)
     use = Use.USEFUL if run.outcome is Outcome.COMPLETED else Use.LOST
     if over > run.start:
-        yield Slice(run.processors, use, run.start, over, run.seq, *of)
+        yield SpanRow(run.processors, use, run.start, over, run.seq, *of)
     if end > over:
-        yield Slice(run.processors, Use.VERIFICATION, over, end, run.seq, *of)
-
-
-def account(records: Iterable[Record], processors: int, workers: bool = False) -> Ledger:
-    """Compute the ledger of one simulation from its records, up to the last one's time. With
-    `workers` it has an account for each worker, too."""
-    ledger, history = Ledger(processors, workers=workers), History(processors)
-    Slices(history, ledger.enter)
-    for record in records:
-        history.apply(record)
-    history.close()
-    ledger.close(history.now)
-    return ledger
+        yield SpanRow(run.processors, Use.VERIFICATION, over, end, run.seq, *of)
