@@ -108,14 +108,27 @@ class Queued:
 
 Interval = tuple[int, int]
 
-Run = tuple[float, int, int, Queued | None, tuple[Interval, ...], int]
-"""A running attempt: (expected end, job index, processors, the queue entry that was started, the
-numbers of its processors where they are recorded, the number of the copy).
 
-A processor that is not UP is listed as a run without a job until its return, with None for the
-entry and an infinite end where its return is not known. It is a tuple because one is made for each
-attempt.
-"""
+@define(eq=False)
+class Run:
+    """A running attempt, or a processor that is not UP, which is listed as a run without a job
+    until its return.
+
+    It is read only, but not frozen at run time, as a `Queued` is not.
+    """
+
+    end: float
+    """Expected end; of a processor that is not UP, its return, infinite where that is not known."""
+    index: int
+    """Index of the job; of a processor that is not UP, a number below 0."""
+    processors: int
+    """Number of processors."""
+    entry: Queued | None
+    """The queue entry that was started; None for a processor that is not UP."""
+    numbers: tuple[Interval, ...]
+    """Numbers of the processors, as intervals, where they are recorded."""
+    copy: int
+    """Number of the copy; of a processor that is not UP, a number below 0."""
 
 
 @define(eq=False)

@@ -110,8 +110,8 @@ class Places:
         if isinstance(free_profile, WindowedProfile) or free_profile.overdue:
             return None
         free_profile.advance(now)
-        for end, _, processors, *_ in view.early:
-            free_profile.release(now, end, processors)
+        for run in view.early:
+            free_profile.release(now, run.end, run.processors)
         begun = bisect_right(self.due, now, key=_start)
         # A run that outlived its estimate has ended by now: jobs that waited for it start later,
         # and end later, too.
@@ -124,7 +124,7 @@ class Places:
         del self.due[:begun]
         if view.early:
             starts += compress(
-                free_profile, self.due, self.kinds, max(run[0] for run in view.early)
+                free_profile, self.due, self.kinds, max(run.end for run in view.early)
             )
         return starts
 

@@ -65,7 +65,7 @@ class FreeProfile:
         """Build the profile at the time `now`, at which `free` processors are free. The runs in
         `running` release their processors at their expected ends; each of `promises` takes its
         job's processors at its start, for the time for which the job holds them."""
-        changes = [(run[0], run[2]) for run in running]
+        changes = [(run.end, run.processors) for run in running]
         for promise in promises:
             waiting = promise.waiting
             changes.append((promise.start, -waiting.processors))

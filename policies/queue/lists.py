@@ -6,11 +6,11 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Sequence
 from math import inf
-from operator import itemgetter
+from operator import attrgetter
 
 from attrs import define, field, frozen
 
-from policies.interface.queue import BatchView, Decision, Queued, Reservation
+from policies.interface.queue import BatchView, Decision, Queued, Reservation, Run
 from policies.queue.free_profile import Filling, FreeProfile, Horizon, run_of_twins
 from policies.queue.windows import WindowedProfile, fitting, planned
 
@@ -134,13 +134,14 @@ def _shadow(
     `started` have started."""
     now, ends = view.now, view.running
     if started:
-        new = [(now + w.held, w.key[1], w.processors, w, (), -1) for w in started]
-        ends = sorted([*ends, *new], key=itemgetter(0, 1))
+        new = [Run(now + w.held, w.key[1], w.processors, w, (), -1) for w in started]
+        ends = sorted([*ends, *new], key=attrgetter("end", "index"))
     shadow = now
-    for end, _, width, *_ in ends:
+    for run in ends:
+        end = run.end
         if free >= processors and end > shadow:
             break
-        free += width
+        free += run.processors
         shadow = end if end > now else now
     return shadow, free - processors
 

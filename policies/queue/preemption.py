@@ -43,16 +43,16 @@ class Preemptive:
         there are enough. Return an empty list if even all of them are too few. A run none of whose
         processors is UP is passed over."""
         behind = [
-            (run[3].key, run)
+            (run.entry.key, run)
             for run in view.running
-            if run[3] is not None and run[3].key > first.key and run[1] in view.resumable
+            if run.entry is not None and run.entry.key > first.key and run.index in view.resumable
         ]
         free, victims = view.free, list[Run]()
         for _, run in sorted(behind, key=itemgetter(0), reverse=True):
             if free >= first.processors:
                 break
             # Processors of the run that are not UP do not become free with it.
-            gained = run[2] - len(view.absent(run))
+            gained = run.processors - len(view.absent(run))
             if gained:
                 victims.append(run)
                 free += gained

@@ -145,10 +145,11 @@ def _changes(view: BatchView, maintenance: Maintenance) -> Iterator[Change]:
     expected ends of runs and the returns of absent workers. The ends of windows are yielded with
     the number 0, because jobs may start then."""
     now, group_of = view.now, maintenance.group_of
-    for end, _, _, waiting, intervals, _ in view.running:
-        for first, last in intervals:
+    for run in view.running:
+        end, absent = run.end, run.entry is None
+        for first, last in run.numbers:
             for worker in range(first, min(last, len(group_of) - 1) + 1):
-                back = maintenance.back(worker, now, end) if waiting is None else end
+                back = maintenance.back(worker, now, end) if absent else end
                 yield back, group_of[worker], 1
     for windows in maintenance.groups:
         yield from ((over, 0, 0) for _, over in windows if now < over < inf)

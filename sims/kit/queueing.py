@@ -47,7 +47,7 @@ class View:
     @property
     def busy(self) -> bool:
         """Whether an attempt is under way."""
-        return any(run[3] is not None for run in self.running)
+        return any(run.entry is not None for run in self.running)
 
     @property
     def least(self) -> int:
@@ -85,7 +85,7 @@ def strategies(draw: st.DrawFn) -> AskedCase:
         width, end, down = draw(st.integers(1, free)), now + draw(TIMES), draw(st.booleans())
         index = FEW + len(runs)  # not in the queue: a copy of another job or, if DOWN, no job
         job = None if down else _queued(index, width, end)
-        runs.append((end, -1 - len(runs) if down else index, width, job, (), index))
+        runs.append(Run(end, -1 - len(runs) if down else index, width, job, (), index))
         free -= width
     queue = sorted(jobs, key=lambda it: it.key)
     failed = [it for it in queue if draw(st.booleans())]
@@ -95,7 +95,7 @@ def strategies(draw: st.DrawFn) -> AskedCase:
             return None
         return "starts nothing on an empty platform, and no event will ask it again"
 
-    view = View(now, platform, free, queue, sorted(runs), failed)
+    view = View(now, platform, free, queue, sorted(runs, key=lambda it: (it.end, it.index)), failed)
     return AskedCase((view,), lambda policy, asked: CheckedStrategy(policy)(asked), stalls)
 
 

@@ -156,7 +156,7 @@ def _promises_problem(promises: list[object] | None, view: BatchView) -> str | N
 
 
 def _cancels_problem(cancels: list[object] | None, view: BatchView) -> str | None:
-    running = {id(run) for run in view.running if run[3] is not None}
+    running = {id(run) for run in view.running if run.entry is not None}
     if cancels is None or any(id(run) not in running for run in cancels):
         return "`cancels` is a sequence of members of view.running that are jobs' runs"
     return None

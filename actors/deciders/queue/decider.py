@@ -30,6 +30,7 @@ from policies.interface.queue import (
     Moment,
     Order,
     Queued,
+    Run,
     TimedOrder,
 )
 from policies.queue.estimates import Estimates
@@ -121,15 +122,15 @@ class QueueDecider(Decider):
     def over(self, message: CopyOver, cause: int) -> None:
         state = self.state
         run = state.runs.pop(message.copy)
-        end, index, _, waiting, numbers, _ = run
+        waiting, numbers = run.entry, run.numbers
         assert waiting is not None
         if self.memory is not None:
             self.memory.ended(run, message.outcome)
         # An end earlier than expected leaves room in the plans of strategies that keep one.
-        if end > state.loop.now:
+        if run.end > state.loop.now:
             state.early.append(run)
         if numbers:
-            state.former[index] = numbers
+            state.former[run.index] = numbers
         if self.most:
             self._count_copy_out(message)
         if not message.waits:
@@ -160,8 +161,8 @@ class QueueDecider(Decider):
         return self.watchful or bool(self.state.queue or self.arrived)
 
     def replaced(self, copy: int, numbers: Intervals) -> None:
-        end, index, _, waiting, _, _ = self.state.runs[copy]
-        self.state.replace((end, index, size_of(numbers), waiting, numbers, copy))
+        run = self.state.runs[copy]
+        self.state.replace(evolve(run, processors=size_of(numbers), numbers=numbers))
 
     # --- decisions ----------------------------------------------------------------------------
 
@@ -188,7 +189,7 @@ class QueueDecider(Decider):
         if decision.cancels:
             # The ends of these runs arrive at this very instant and call for a new decision.
             for run in decision.cancels:
-                self.scheduler.cancel_copy(run[5], cause)
+                self.scheduler.cancel_copy(run.copy, cause)
             return
         if self.reserve is not None:
             self.scheduler.later(LookAgain(), cause, DECISION)
@@ -292,8 +293,7 @@ class QueueDecider(Decider):
             end = now + waiting.held
             if state.maintenance is not None:
                 end = min(end, state.maintenance.next_from(members(own), now))
-            run = end, index, processors, waiting, numbers, copy
-            state.runs[copy] = run
+            state.runs[copy] = run = Run(end, index, processors, waiting, numbers, copy)
             if self.memory is not None:
                 self.memory.started(run)
             if logged:
@@ -318,7 +318,7 @@ class QueueDecider(Decider):
                 end = self.scheduler.now + waiting.held
                 if windows is not None:
                     end = min(end, windows.next_from(members(own), self.scheduler.now))
-                runs[copy] = run = end, index, held, waiting, numbers, copy
+                runs[copy] = run = Run(end, index, held, waiting, numbers, copy)
                 if self.memory is not None:
                     self.memory.started(run)
                 count += 1

@@ -7,7 +7,7 @@ from bisect import insort
 from collections.abc import Callable, Sequence
 from typing import Protocol, cast
 
-from attrs import Factory, define, field
+from attrs import Factory, define, evolve, field
 
 from actors.deciders.queue.state import QueueState
 from actors.events import Outcome
@@ -181,22 +181,22 @@ class QueueMemory:
     def started(self, run: Run) -> None:
         """Record that a run has begun now: its user's usage grows from now on by the run's
         processors."""
-        end, _, processors, waiting, _, copy = run
+        waiting = run.entry
         assert waiting is not None
-        self.begun[copy] = now = self.state.now
+        self.begun[run.copy] = now = self.state.now
         if self.usage is not None:
-            self.usage.change(waiting.job.user, processors, now)
+            self.usage.change(waiting.job.user, run.processors, now)
         if self.estimates is not None:
-            insort(self._due, (end, copy, waiting.held - waiting.job.overhead))
+            insort(self._due, (run.end, run.copy, waiting.held - waiting.job.overhead))
 
     def ended(self, run: Run, outcome: Outcome) -> None:
         """Record that a run has ended now with this outcome: its user's usage grows no more by the
         run's processors. If it completed its job, the estimates learn the time that it took."""
-        _, _, processors, waiting, _, copy = run
+        waiting = run.entry
         assert waiting is not None
-        now, begun = self.state.now, self.begun.pop(copy)
+        now, begun = self.state.now, self.begun.pop(run.copy)
         if self.usage is not None:
-            self.usage.change(waiting.job.user, -processors, now)
+            self.usage.change(waiting.job.user, -run.processors, now)
         if self.estimates is not None and outcome is Outcome.COMPLETED:
             self.estimates.completed(waiting.job, now - begun - waiting.job.overhead)
 
@@ -215,12 +215,12 @@ class QueueMemory:
             _, copy, believed = due.pop(0)
             run = runs.get(copy)
             # The copy has ended since its end was expected.
-            if run is None or run[3] is None:
+            if run is None or run.entry is None:
                 continue
-            longer = estimates.longer(run[3].job, believed)
+            longer = estimates.longer(run.entry.job, believed)
             if longer is not None:
-                end = self.begun[copy] + longer + run[3].job.overhead
-                self.state.replace((end, *run[1:]))
+                end = self.begun[copy] + longer + run.entry.job.overhead
+                self.state.replace(evolve(run, end=end))
                 insort(due, (end, copy, longer))
 
     def _sort(self, order: TimedOrder) -> None:

@@ -9,7 +9,7 @@ from copy import deepcopy
 from functools import reduce
 from itertools import islice
 from math import inf
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 
 from attrs import Factory, define, frozen
 
@@ -116,13 +116,13 @@ class QueueState:
 
     def absent(self, run: Run) -> Sequence[Run]:
         away = self.pool.away
-        return [_absent_run(n, away[n]) for n in among(run[4], away)] if away else ()
+        return [_absent_run(n, away[n]) for n in among(run.numbers, away)] if away else ()
 
     def without(self, gone: Sequence[Run]) -> BatchView:
         return view_without(self, gone)
 
     def _in_order(self, alive: dict[int, Run]) -> list[Run]:
-        runs = [run for run in self._by_end if alive.get(run[5]) is run]
+        runs = [run for run in self._by_end if alive.get(run.copy) is run]
         runs.extend(islice(reversed(alive.values()), len(alive) - len(runs)))
         runs.sort(key=_end)
         return runs
@@ -190,8 +190,8 @@ class QueueState:
         """Sort the queue anew by this key, which each entry stores. Entries of running jobs get
         their new keys too, if the policy compares them with waiting ones."""
         for run in self.runs.values() if self.compared else ():
-            if run[3] is not None:
-                run[3].key = key(run[3])
+            if run.entry is not None:
+                run.entry.key = key(run.entry)
         for waiting in self.queue:
             waiting.key = key(waiting)
         self.queue.sort(key=_key)
@@ -201,8 +201,8 @@ class QueueState:
     def replace(self, run: Run) -> None:
         """Replace the run of a copy by `run`, which has the same copy number and another expected
         end or other workers."""
-        del self.runs[run[5]]
-        self.runs[run[5]] = run
+        del self.runs[run.copy]
+        self.runs[run.copy] = run
         # This makes `_by_end` out of date, which the number of runs and the latest copy would not
         # show. (0, -1) would not do: it stands for no runs.
         self._sorted = (-1, -1)
@@ -250,10 +250,10 @@ class QueueState:
 
 
 def _absent_run(worker: int, until: float) -> Run:
-    return until, ~worker, 1, None, ((worker, worker),), ~worker
+    return Run(until, ~worker, 1, None, ((worker, worker),), ~worker)
 
 
-_end = itemgetter(0, 1)
+_end = attrgetter("end", "index")
 
 _key = attrgetter("key")
 
@@ -283,7 +283,7 @@ class ViewWithout:
 
     @property
     def busy(self) -> bool:
-        return any(run[3] is not None for run in self.running)
+        return any(run.entry is not None for run in self.running)
 
     def place(self, free: Sequence[int], count: int) -> Sequence[int]:
         return self.view.place(free, count)
@@ -298,26 +298,26 @@ class ViewWithout:
 def view_without(view: BatchView, gone: Sequence[Run]) -> BatchView:
     """Return `view` as it will be once the runs in `gone` are cancelled: their processors that are
     UP are free, and their jobs wait, unless another copy of them runs."""
-    over = {run[5] for run in gone}
-    left = [run for run in view.running if run[5] not in over]
+    over = {run.copy for run in gone}
+    left = [run for run in view.running if run.copy not in over]
     absent = [one for run in gone for one in view.absent(run)]
     # A job that has another running copy does not wait.
-    on = {run[1] for run in left}
-    back = {run[1]: run[3] for run in gone if run[3] is not None and run[1] not in on}
+    on = {run.index for run in left}
+    back = {run.index: run.entry for run in gone if run.entry is not None and run.index not in on}
     queue = list(view.queue)
     for waiting in back.values():
         insort(queue, waiting, key=_key)
-    free = view.free + sum(run[2] for run in gone) - len(absent)
-    away = [n for one in absent for n in members(one[4])]
-    vacant = reduce(merged, [without(run[4], away) for run in gone], tuple(view.vacant))
+    free = view.free + sum(run.processors for run in gone) - len(absent)
+    away = [n for one in absent for n in members(one.numbers)]
+    vacant = reduce(merged, [without(run.numbers, away) for run in gone], tuple(view.vacant))
     return ViewWithout(
         *(view, queue, free, min(waiting.processors for waiting in queue)),
         [*view.failed, *back.values()],
-        sorted([*left, *absent], key=itemgetter(0, 1)),
+        sorted([*left, *absent], key=_end),
         # A strategy may change its memory in place, so it gets a copy; entries of the queue stay
         # the same objects.
         deepcopy(view.memory, {id(waiting): waiting for waiting in queue}),
-        [*view.early, *(run for run in gone if run[0] > view.now)],
+        [*view.early, *(run for run in gone if run.end > view.now)],
         vacant,
         *_same(view),
     )

@@ -8,7 +8,7 @@ from bisect import insort
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policies.interface.queue import BatchJob, Queued
+from policies.interface.queue import BatchJob, Queued, Run
 from policies.maths.speedup import Rigid
 from policies.queue.conservative import Conservative, Due, compress
 from policies.queue.free_profile import FreeProfile
@@ -92,7 +92,7 @@ def test_compression_gives_each_the_earliest_place_in_the_order_of_their_starts(
             ends.append((processors, end + 10))
     free = P - sum(p for p, _ in ends)
     free_profile = FreeProfile.of(
-        0, free, [(float(e), i, p, None, (), i) for i, (p, e) in enumerate(ends)]
+        0, free, [Run(float(e), i, p, None, (), i) for i, (p, e) in enumerate(ends)]
     )
     due: list[Due] = []
     for waiting, kind in zip(queue_of(rows), rows, strict=True):

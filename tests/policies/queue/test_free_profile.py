@@ -3,14 +3,14 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.interface.queue import BatchJob, Queued, Reservation
+from policies.interface.queue import BatchJob, Queued, Reservation, Run
 from policies.maths.speedup import Rigid
 from policies.queue.free_profile import FreeProfile
 
 
-def run(end: float, index: int, processors: int):
+def run(end: float, index: int, processors: int) -> Run:
     job = BatchJob(index, f"J{index}", Rigid(processors, 1))
-    return (end, index, processors, Queued(job, processors, 1, (0, index)), ())
+    return Run(end, index, processors, Queued(job, processors, 1, (0, index)), (), index)
 
 
 def test_processors_come_free_when_attempts_are_expected_to_end() -> None:

@@ -34,8 +34,8 @@ class Crowded(View):
     moved: bool = False
 
     def absent(self, run: Run) -> list[Run]:
-        away = {n for first, last in run[4] for n in range(first, last + 1)} & self.away
-        return [(20, ~n, 1, None, ((n, n),), ~n) for n in sorted(away)]
+        away = {n for first, last in run.numbers for n in range(first, last + 1)} & self.away
+        return [Run(20, ~n, 1, None, ((n, n),), ~n) for n in sorted(away)]
 
     def without(self, gone: Sequence[Run]) -> BatchView:
         return view_without(self, gone)  # type: ignore[arg-type]
@@ -57,7 +57,7 @@ def decided(
     """`running`: (index, processors, key), of which those `saved` can go on later; the first
     processor of each has ten times its number."""
     runs: list[Run] = [
-        (9, k, width, queued(k, width, key), ((10 * k, 10 * k + width - 1),), k)
+        Run(9, k, width, queued(k, width, key), ((10 * k, 10 * k + width - 1),), k)
         for k, width, key in running
     ]
     view = Crowded(
@@ -72,7 +72,7 @@ def decided(
 
 
 def cancelled(decision: Decision) -> list[int]:
-    return [run[1] for run in decision.cancels]
+    return [run.index for run in decision.cancels]
 
 
 def test_no_more_runs_make_way_than_are_needed_and_the_last_of_the_order_first() -> None:

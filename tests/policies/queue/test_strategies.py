@@ -39,7 +39,7 @@ def queued(index: int, processors: int, held: float) -> Queued:
 
 
 def running(end: float, index: int, processors: int) -> Run:
-    return (end, index, processors, queued(index, processors, end), ())
+    return Run(end, index, processors, queued(index, processors, end), (), index)
 
 
 def indices(starts) -> list[int]:
@@ -106,7 +106,7 @@ def test_a_negative_number_of_reservations_is_refused() -> None:
 
 
 def test_a_shelf_opens_on_what_is_up_once_nothing_runs() -> None:
-    queue, repair = [queued(0, 8, 3), queued(1, 7, 3)], (9, -1, 1, None, ((0, 0),))
+    queue, repair = [queued(0, 8, 3), queued(1, 7, 3)], Run(9, -1, 1, None, ((0, 0),), -1)
     view = View(7, queue, [repair], down=1)
     assert indices(Shelves(backfilling=True)(view).starts) == [1]
     assert indices(Shelves(backfilling=False)(view).starts) == []
@@ -116,7 +116,7 @@ def test_a_shelf_opens_on_what_is_up_once_nothing_runs() -> None:
 
 def test_a_lost_job_fills_its_shelf_only_where_other_processors_are_free() -> None:
     lost = queued(0, 2, 3)
-    repair = (9, -1, 1, None, ((0, 0),))
+    repair = Run(9, -1, 1, None, ((0, 0),), -1)
     view = View(1, [lost], [running(6, 9, 6), repair], [lost], now=1, shelf_end=6, down=1)
     assert indices(Shelves(filling=True)(view).starts) == []
     view.free = 2
@@ -125,7 +125,7 @@ def test_a_lost_job_fills_its_shelf_only_where_other_processors_are_free() -> No
 
 def test_a_reservation_counts_on_a_processor_that_is_down_from_its_repair_on() -> None:
     queue = [queued(0, 8, 3), queued(1, 2, 4), queued(2, 2, 5)]
-    view = View(7, queue, [(4, -3, 1, None, ((2, 2),))], down=1)
+    view = View(7, queue, [Run(4, -3, 1, None, ((2, 2),), -3)], down=1)
     for reading in (Reading.EASY, Reading.FRESH):
         assert indices(RList(1, reading)(view).starts) == [1]
     decision = RList(1, Reading.KEPT)(view)
@@ -134,7 +134,7 @@ def test_a_reservation_counts_on_a_processor_that_is_down_from_its_repair_on() -
 
 def test_nothing_is_promised_for_workers_whose_return_nobody_knows() -> None:
     wide = queued(0, 6, 1)
-    view = View(4, [wide], [(inf, 9, 4, None, ())], down=4)
+    view = View(4, [wide], [Run(inf, 9, 4, None, (), 9)], down=4)
     decided = RList(1, Reading.KEPT)(view)
     (promise,) = decided.reservations
     assert (decided.starts, promise.start, promise.waiting, decided.wake) == ([], inf, wide, None)

@@ -20,6 +20,7 @@ from policies.interface.queue import (
     Decision,
     Moment,
     Reservation,
+    Run,
 )
 from policies.maths.speedup import Table
 from policies.queue.allocation import requested
@@ -75,7 +76,7 @@ def test_the_papers_policies_are_asked_directly() -> None:
         (Decision(reservations=[7]), "`reservations` is a sequence of Reservation"),
         (lambda view: Decision((), None, [Reservation(math.nan, view.queue[0])]), "nan is no time"),
         (Decision(cancels=None), "`cancels` is a sequence of members of view.running"),
-        (Decision(cancels=[(1, 0, 1, None, (), 0)]), "members of view.running that are jobs'"),
+        (Decision(cancels=[Run(1, 0, 1, None, (), 0)]), "members of view.running that are jobs'"),
     ],
 )
 def test_a_strategys_answer_that_cannot_be_is_refused(answer: object, problem: str) -> None:
