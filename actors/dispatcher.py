@@ -89,7 +89,6 @@ class CauseTracker:
             self.freed.clear()
 
 
-NO_WORKERS: Intervals = ()
 RESUME = Resume()
 
 
@@ -145,14 +144,11 @@ class Dispatcher(Actor):
         the event of this instant for which the job can start; if there is none, what `otherwise`
         returns or, without it, `cause`, the event for which the scheduler decides.
         """
-        copy, pool, numbers, named = next(self._copies), self.pool, NO_WORKERS, ""
+        copy, pool = next(self._copies), self.pool
         if standbys:
             return copy, *self._start_ready(copy, index, processors, standbys, cause, otherwise)
-        if pool.numbers is None:
-            pool.free -= processors  # not by a method: its calls took 3 % of a run
-        else:
-            numbers = pool.allocate(copy, processors, former, index)
-            named = self._present(numbers)
+        numbers = pool.allocate(copy, processors, former, index)
+        named = self._present(numbers) if numbers else ""
         self.held[copy] = index, processors, numbers
         if self.tracker is not None:
             cause = self._why(self.tracker, index, numbers, cause, otherwise)

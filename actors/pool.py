@@ -90,9 +90,11 @@ class Pool:
     def allocate(self, copy: int, count: int, former: Intervals = (), index: int = 0) -> Intervals:
         """Allocate `count` free workers, which the placement chooses, to the copy numbered `copy`
         of the job with this index; return them. `former` are workers that the job had a moment ago,
-        which the placement may prefer. The caller makes sure that there are enough."""
-        assert self.numbers is not None
+        which the placement may prefer. The caller makes sure that there are enough. Where workers
+        are only counted, return an empty tuple."""
         self.free -= count
+        if self.numbers is None:
+            return ()
         taken = self.take(self.numbers, count, former, index)
         if self.changing:
             self._hold(taken, copy)
@@ -190,8 +192,11 @@ class Pool:
         return sorted(had[-count:])
 
     def release(self, count: int, taken: Intervals) -> None:
-        """Take back from its copy the workers `taken`, `count` in number. Those that are UP and are
-        no spares count as free from now on."""
+        """Take back from its copy the workers `taken`, `count` in number; none are named where they
+        are only counted. Those that are UP and are no spares count as free from now on."""
+        if not taken:
+            self.free += count
+            return
         if self.changing:
             self._hold(taken, -1)
         if self.away or self.spares:

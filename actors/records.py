@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from attrs import define, field
@@ -44,8 +44,8 @@ class Records:
     able: int
     """Number of workers, spares excluded."""
     policy: RetirementPolicy
-    needs: Callable[[], int]
-    """Returns the number of workers that the largest unfinished job needs."""
+    needed: int = field(init=False, default=0)
+    """Number of workers that the largest unfinished job needs."""
     now: float = field(init=False, default=0)
     retired: set[int] = field(init=False, factory=set)
     _faults: dict[int, list[float]] = field(init=False, factory=dict)
@@ -56,11 +56,6 @@ class Records:
     def left(self) -> int:
         """Number of workers that are neither retired nor spares."""
         return self.able - sum(worker < self.able for worker in self.retired)
-
-    @property
-    def needed(self) -> int:
-        """Number of workers that the largest unfinished job needs."""
-        return self.needs()
 
     def record(self, worker: int) -> Record:
         """Return the faults, repairs and computing time recorded of this worker."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from math import inf
 
@@ -22,7 +22,6 @@ from actors.events.repair import (
     UnitFailed,
     UnitRetired,
 )
-from actors.hazards import Hazard
 from actors.intervals import Intervals, Members, intervals_of, text, without
 from actors.messages import ComputingChanged
 from actors.records import Records
@@ -30,6 +29,8 @@ from actors.repair_messages import (
     BackFromRepair,
     FaultKnown,
     GoToRepair,
+    LargestJobChanged,
+    RecordsChanged,
     RunOver,
     RunStruck,
     Unit,
@@ -169,10 +170,14 @@ class Repairs(Actor):
     """Number of workers on the platform."""
     blame: Blame
     records: Records
-    scheduler: Actor
-    hazards: dict[Struck, Sequence[Hazard]] = field(init=False, factory=dict)
-    """Maps each kind of unit to the hazards that strike such units and that are told which of them
-    are cured."""
+    scheduler: str
+    """Name of the scheduler."""
+    hazards: Mapping[Struck, Sequence[str]]
+    """Maps each kind of unit to the names of the hazards that strike such units and that are told
+    which of them are cured."""
+    badness: Callable[[int], float] | None = None
+    """Returns how bad a worker's record is, by the measure of the scheduler's placement; None: no
+    placement chooses by records."""
     _struck: list[UnitStruck] = field(init=False, factory=list)
     _over: list[Repair] = field(init=False, factory=list)
     """Repairs whose stage is over at this instant and whose outcome is not drawn yet."""
@@ -225,7 +230,7 @@ class Repairs(Actor):
             outcome = self._outcome(repair)
             if outcome is RepairOutcome.FIXED:
                 for hazard in self.hazards.get(repair.unit.of, ()):
-                    self.send(hazard, UnitCured(repair.unit.number), NOTHING)
+                    self.send(self.system.find(hazard), UnitCured(repair.unit.number), NOTHING)
             self._ended.append((repair, outcome))
         self._strike_soon()
 
@@ -271,7 +276,7 @@ class Repairs(Actor):
         self.records.repaired(unit.workers)
         if self.records.retires(unit.workers, self.now):
             cause = self.record(repair.cause, UnitRetired, unit.of, named)
-            self.send(self.scheduler, UnitRetires(unit.workers), cause)
+            self.send(self.system.find(self.scheduler), UnitRetires(unit.workers), cause)
         else:
             self._hand_back(repair)
 
@@ -347,7 +352,7 @@ class Repairs(Actor):
         self._blamed_now |= blamed
         ran, self._ran = self._ran, []
         for members, computed in ran:
-            self.records.ran(members, computed, self._blamed_now)
+            self._record(members, computed, self._blamed_now)
         for number, stage in enumerate(self.stages):
             while stage.free_crews and stage.waiting:
                 repair = stage.waiting.pop(0)[-1]
@@ -371,6 +376,7 @@ class Repairs(Actor):
         if blamed is None:
             return ()
         self.records.blame(blamed.workers, self.now)
+        self._report(blamed.workers)
         if blamed in self._repairs:
             return blamed.workers
         repair = self._repairs[blamed] = Repair(blamed, cause)
@@ -439,7 +445,24 @@ class Repairs(Actor):
         if not self._dealing:
             (members, computed), self._ran = self._ran[0], []
             blamed = self._blamed_now if self._blamed_at == self.now else ()
-            self.records.ran(members, computed, blamed)
+            self._record(members, computed, blamed)
+
+    def _record(self, members: Sequence[int], computed: float, blamed: Collection[int]) -> None:
+        """Add a run that is over to the records of its members; the parameters are those of
+        `Records.ran`."""
+        self.records.ran(members, computed, blamed)
+        self._report(members)
+
+    def _report(self, workers: Sequence[int]) -> None:
+        """Report how bad the records of these workers are now to the scheduler, if its placement
+        chooses by them."""
+        if self.badness is not None:
+            changed = RecordsChanged(workers, [self.badness(worker) for worker in workers])
+            self.send(self.system.find(self.scheduler), changed, NOTHING)
+
+    @handles(LargestJobChanged)
+    def largest_job_changed(self, message: LargestJobChanged, _: int) -> None:
+        self.records.needed = message.workers
 
     # --- crews --------------------------------------------------------------------------------
 

@@ -95,6 +95,24 @@ class UnitRetires:
 
 
 @message
+class LargestJobChanged:
+    """Scheduler to repairs: the largest unfinished job needs this number of workers from now on."""
+
+    workers: int
+    """Number of workers; 0 if there is no job."""
+
+
+@message
+class RecordsChanged:
+    """Repairs to scheduler: the records of these workers are this bad from now on, by the measure
+    of the placement (rules.md, R9)."""
+
+    workers: Sequence[int]
+    badness: Sequence[float]
+    """How bad the record of each of these workers is."""
+
+
+@message
 class MemberStruckAgain:
     """Scheduler to job: a fault strikes a member that is DOWN already. It belongs to a replica (a
     group of members that holds the whole state) that has dropped out of its run."""

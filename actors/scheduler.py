@@ -3,9 +3,9 @@ out."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from math import inf
-from typing import TYPE_CHECKING
 
 from attrs import define, field
 
@@ -35,8 +35,10 @@ from actors.messages import (
 )
 from actors.repair_messages import (
     FaultKnown,
+    LargestJobChanged,
     MemberRetired,
     MemberStruckAgain,
+    RecordsChanged,
     StruckWhileDown,
     UnitRetires,
 )
@@ -53,9 +55,6 @@ from actors.worker_messages import (
 )
 from policies.availability import WorkerState
 from policies.interface.queue import BatchJob
-
-if TYPE_CHECKING:
-    from actors.repair import Repairs
 
 DECIDE, RELEASE_FORMER = Decide(), ReleaseFormer()
 # Reading a member off its enum takes 80 ns, thrice an attempt.
@@ -163,18 +162,20 @@ class Scheduler(Dispatcher):
 
     decider: Decider
     jobs: int
-    clocks: tuple[Actor, ...] = field(init=False, default=())
-    """Hazards whose clocks pass only while workers compute; each job reports to them when its runs
-    compute."""
-    repairs: Repairs | None = field(init=False, default=None)
+    repairs: Actor | None = field(kw_only=True, default=None)
     """Actor that repairs what faults strike (rules.md, R6), to which the scheduler reports faults
     that become known; None: faults have a downtime instead."""
+    badness: list[float] = field(kw_only=True, factory=list)
+    """How bad the record of each worker is, as repairs report it; empty where no placement chooses
+    by records (rules.md, R9)."""
+    programmed: dict[str, set[int]] = field(kw_only=True, factory=dict)
+    """Maps the label of a program to the workers that hold it."""
     retired: set[int] = field(init=False, factory=set)
     """Workers that are DOWN for ever (rules.md, R8)."""
     described: dict[int, BatchJob] = field(init=False, factory=dict)
     """Descriptions of the unfinished jobs, by index."""
-    programmed: dict[str, set[int]] = field(init=False, factory=dict)
-    """Maps the label of a program to the workers that hold it."""
+    widths: Counter[int] = field(init=False, factory=Counter)
+    """Number of unfinished jobs by the number of workers that each needs; empty without repairs."""
     holdings: dict[int, HoldingsChanged] = field(init=False, factory=dict)
     """The last report of each worker on what it holds."""
     completed: int = field(init=False, default=0)
@@ -203,6 +204,8 @@ class Scheduler(Dispatcher):
     def submit(self, message: Submit, cause: int) -> None:
         described = message.described
         self.actors[described.index], self.described[described.index] = message.job, described
+        if self.repairs is not None:
+            self._count_width(described, 1)
         if self.retired:
             self._refuse_too_few(described, max(self.retired))
         if self.tracker is not None:
@@ -214,10 +217,7 @@ class Scheduler(Dispatcher):
     @handles(CopyOver)
     def release(self, message: CopyOver, cause: int) -> None:
         _, processors, numbers = self.held.pop(message.copy)
-        if numbers:
-            self.pool.release(processors, numbers)
-        else:
-            self.pool.free += processors
+        self.pool.release(processors, numbers)
         if self.tracker is not None:
             self.tracker.free(self.now, numbers, cause)
             if not message.gone:
@@ -322,17 +322,29 @@ class Scheduler(Dispatcher):
 
     def _refuse_too_few(self, job: BatchJob, worker: int) -> None:
         left = self.pool.size - sum(it < self.pool.size for it in self.retired)
-        asked = getattr(job.profile, "processors", 1)
+        asked = _width(job)
         if left < asked:
             problem = f"needs {asked:,} workers: {left:,} are left that are neither retired nor "
             raise WorkersRetired(self.now, job.name, worker, f"{problem}spares")
 
-    def largest(self) -> int:
-        """Return the number of workers that the largest unfinished job needs; 0 if there is no
-        job."""
-        return max(
-            (getattr(it.profile, "processors", 1) for it in self.described.values()), default=0
-        )
+    def _count_width(self, job: BatchJob, more: int) -> None:
+        """Count a job that has come (`more` is 1) or is finished (-1) among those of its width. If
+        the number of workers that the largest unfinished job needs has changed, report it to the
+        actor that repairs, whose policies ask for it."""
+        widths = self.widths
+        before = max(widths, default=0)
+        widths[_width(job)] += more
+        if not widths[_width(job)]:
+            del widths[_width(job)]
+        largest = max(widths, default=0)
+        if largest != before:
+            assert self.repairs is not None
+            self.send(self.repairs, LargestJobChanged(largest), NOTHING)
+
+    @handles(RecordsChanged)
+    def records_changed(self, message: RecordsChanged, _: int) -> None:
+        for worker, badness in zip(message.workers, message.badness, strict=True):
+            self.badness[worker] = badness
 
     def _reveal_faults_of_released(self, copy: int, numbers: Intervals) -> None:
         """Act on the undetected faults of the workers `numbers`, which the copy numbered `copy` has
@@ -404,6 +416,8 @@ class Scheduler(Dispatcher):
         self.stop()
 
     def _count_out(self, index: int, outcome: Outcome, cause: int) -> None:
+        if self.repairs is not None:
+            self._count_width(self.described[index], -1)
         del self.actors[index], self.described[index]
         if outcome is COMPLETED:
             self.completed += 1
@@ -412,6 +426,11 @@ class Scheduler(Dispatcher):
         if self.completed + self.killed == self.jobs:
             over = self.record(cause, WorkloadEnded, self.completed, self.killed, self.ended_copies)
             self.system.finish(over)
+
+    def count_copies(self, ended: int) -> None:
+        """Count so many more copies that have ended; a decider that keeps copies in arrays calls
+        it."""
+        self.ended_copies += ended
 
     def decide_soon(self, cause: int) -> None:
         """Have the decider decide at this instant, once all else of it has been handled. `cause` is
@@ -481,3 +500,8 @@ class Scheduler(Dispatcher):
     def waits_for(self) -> str | None:
         left = self.jobs - self.completed - self.killed
         return f"{left} of {self.jobs} jobs{self.decider.stalled()}" if left else None
+
+
+def _width(job: BatchJob) -> int:
+    """Return the number of workers that a job needs at least."""
+    return getattr(job.profile, "processors", 1)

@@ -31,6 +31,9 @@ UP, DOWN, RECLAIMED = WorkerState.UP, WorkerState.DOWN, WorkerState.RECLAIMED
 STATES_CHANGE = Phase.STATES_CHANGE
 TURN, SPEED_DUE = Turn(), SpeedDue()
 Change = tuple[float, WorkerState]
+Notice = tuple[float, float | None]
+"""Time of a notice, and the time at which the owner takes the worker DOWN; None: no notice is
+given."""
 P = TypeVar("P")
 
 
@@ -38,6 +41,11 @@ def always_up() -> Iterator[Change]:
     """Return an iterator over the changes (time, state) of a worker that is UP throughout: the only
     one is at time 0."""
     return iter(((0, UP),))
+
+
+def no_notices() -> Iterator[Notice]:
+    """Return an iterator over no notice."""
+    return iter(())
 
 
 @define(eq=False)
@@ -69,14 +77,13 @@ class Worker(Actor):
     speeds: Iterator[tuple[float, float]] | None = None
     """Yields (time, speed) of the changes of speed, times increasing; None: the speed is always
     1."""
-    notices: Iterator[tuple[float, float | None]] = field(factory=lambda: iter(()))
-    """Yields (time of the notice, time at which the owner takes the worker DOWN), by the first
-    time; with None as the second, no notice is given."""
-    transfers: TransferClient | None = field(init=False, default=None)
-    """What the worker fetches and sends through the master; None: there is no master."""
-    reserved: bool = field(init=False, default=False)
+    notices: Iterator[Notice] = field(factory=no_notices)
+    """Yields the notices that its owner gives, by their times."""
+    reserved: bool = False
     """Whether the worker is of the reserve and has not come yet: its owner keeps it RECLAIMED
     (rules.md, P11)."""
+    transfers: TransferClient | None = field(init=False, default=None)
+    """What the worker fetches and sends through the master; None: there is no master."""
     _comes: tuple[float, int] | None = field(init=False, default=None)
     """Time at which the worker of the reserve comes, or came, after its call, and number of the
     call's event; None before the call."""

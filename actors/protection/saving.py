@@ -310,7 +310,7 @@ class CountedSaving(Saving):
             at = part.since + count * period / part.rate if part.rate else now
             cause = run.record(cause, CheckpointTaken, run.base)
             # Events count as if each checkpoint were logged, and the stage that follows it.
-            run.actor.system.journal.length += 2 * count - 1
+            run.actor.system.journal.count(2 * count - 1)
             run.copy.taken += count
             state = State(run.number, run.base, run.work, run.exposure(at))
             run.owner.saved(run, state, cause)

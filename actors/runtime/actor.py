@@ -60,7 +60,8 @@ class Recorder(Protocol):
 class Home(Protocol):
     """The part of its system that an actor may use: the loop, the journal, `origin` (the number of
     the event that is the cause of external events), and calls to start tasks, to report that an
-    actor has stopped, to end the run, to get a random generator by name, and to add actors."""
+    actor has stopped, to end the run, to get a random generator by name, to add actors, and to find
+    one by its name."""
 
     loop: VirtualTimeLoop
     journal: Journal
@@ -71,6 +72,7 @@ class Home(Protocol):
     def finish(self, cause: int, result: object = None) -> None: ...
     def stream(self, name: str) -> Generator: ...
     def spawn(self, actor: A) -> A: ...
+    def find(self, name: str) -> Actor: ...
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(attrs.field,))

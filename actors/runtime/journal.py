@@ -107,6 +107,11 @@ class Journal:
         argument that is costly."""
         return bool(self._wanted[kind])
 
+    def count(self, events: int) -> None:
+        """Count this many more events, which are not recorded one by one, so that those after them
+        have the numbers that they would have if they were."""
+        self.length += events
+
     def once(self, kinds: Collection[type[Event]], call: Callable[[], None]) -> None:
         """Call `call` when the next event of one of `kinds` is recorded, and only then.
 

@@ -124,6 +124,16 @@ class VirtualTimeLoop(NoOutsideWorld):
             if self._cancelled > COMPACT_FROM and 2 * self._cancelled > len(self._heap):
                 self._compact()
 
+    def recause(self, timer: Timer, cause: int) -> None:
+        """Deliver the message of `timer`, if it is still to come, with the event numbered `cause`
+        as its cause."""
+        timer[4] = cause
+
+    def end_at(self, latest: float, shortest: str) -> None:
+        """Raise Unresolved once the time is beyond `latest`, where the scenario's shortest time,
+        which `shortest` describes, no longer makes a later instant. Call it before the run."""
+        self.latest, self.shortest = latest, shortest
+
     def _compact(self) -> None:
         # In place, because `_run_once` holds a reference to the list.
         self._heap[:] = [entry for entry in self._heap if entry[2] is not None]

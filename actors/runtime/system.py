@@ -135,6 +135,13 @@ class System:
         actor.started()
         return actor
 
+    def find(self, name: str) -> Actor:
+        """Return the address of the actor called `name`. An actor whose address another one needs
+        before both are there is known to it by name. Raises RuntimeFault where there is none."""
+        if name not in self.actors:
+            raise RuntimeFault(f"there is no actor called {name!r}")
+        return self.actors[name]
+
     def run(self) -> None:
         """Run until `finish` is called. A system runs once; it may run inside another running loop,
         which waits meanwhile.

@@ -1,19 +1,22 @@
-"""Actors share nothing but messages: over the matrix, no handler reads or writes another actor."""
+"""Actors share nothing but messages: over the matrix, no handler reads or writes another actor, no
+attribute of an actor is set from outside, and none holds a method of another."""
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pkgutil import walk_packages
-from types import FrameType
+from types import FrameType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import pytest
 from attrs import define, field
 
 import actors
-from actors.runtime import NOTHING, Actor, ActorFailed, System, handles
+from actors.runtime import NOTHING, Actor, ActorFailed, System, VirtualTimeLoop, handles
+from actors.runtime.journal import Journal
 from sims import world
 from sims.examples import cells
 from sims.scenario.loader import load, read
@@ -22,6 +25,10 @@ from tests.sims.kinds import of_cell
 
 PUBLIC = frozenset(("name", "__class__"))
 """What belongs to an actor's address."""
+
+
+LIMITS = (Actor, System, VirtualTimeLoop, Journal, type, ModuleType, FunctionType)
+"""What belongs to no actor: other actors are found on their own."""
 
 
 class Intrusion(Exception):
@@ -47,6 +54,14 @@ class Guard:
                 self.acting.pop()
 
         return act
+
+    def own(self, actor: Actor, attribute: str) -> None:
+        """Raise unless it is the actor itself, or the runtime as it takes it in or stops it, that
+        sets the attribute."""
+        frame = sys._getframe(2)
+        module = frame.f_globals["__name__"]
+        if frame.f_locals.get("self") is not actor and not module.startswith("actors.runtime"):
+            raise Intrusion(f"{module} sets {actor.name}.{attribute}")
 
     def check(self, actor: Actor, attribute: str) -> None:
         if not self.acting or actor is self.acting[-1] or attribute in PUBLIC:
@@ -91,6 +106,7 @@ def guard(monkeypatch: pytest.MonkeyPatch) -> Guard:
 
     def write(actor: Actor, attribute: str, value: object) -> None:
         guard.check(actor, attribute)
+        guard.own(actor, attribute)
         object.__setattr__(actor, attribute, value)
 
     import_all()
@@ -108,6 +124,40 @@ def test_over_the_whole_matrix_no_actor_reads_or_writes_another(guard: Guard) ->
     for cell in cells():
         world.run(of_cell(cell))
     assert guard.acting == []
+
+
+def foreign_methods(actor: Actor) -> Iterator[str]:
+    """Bound methods of other actors that an actor or its parts hold."""
+    seen, todo = {id(actor)}, [actor]
+    while todo:
+        for it in gc.get_referents(todo.pop()):
+            if id(it) in seen or isinstance(it, LIMITS):
+                continue
+            seen.add(id(it))
+            if isinstance(it, MethodType) and isinstance(it.__self__, Actor):
+                if it.__self__ is not actor:
+                    yield f"{actor.name} holds {it.__self__.name}.{it.__name__}"
+                continue
+            todo.append(it)
+
+
+@pytest.mark.filterwarnings("ignore:.*has one worker, and no buddy")
+def test_over_the_whole_matrix_no_actor_holds_a_method_of_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found, run = set[str](), System.run
+
+    def looked(system: System) -> None:
+        actors = list(system.actors.values())
+        found.update(it for actor in actors for it in foreign_methods(actor))
+        run(system)
+        actors += [it for it in system.actors.values() if it not in actors]
+        found.update(it for actor in actors for it in foreign_methods(actor))
+
+    monkeypatch.setattr(System, "run", looked)
+    for cell in cells():
+        world.run(of_cell(cell))
+    assert found == set()
 
 
 ROWS = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.2, 0.1, 0.7]]
@@ -155,6 +205,12 @@ class Nosy(Actor):
             self.other.state = 1
         else:
             assert self.other.state is None
+
+
+def test_an_attribute_that_is_set_from_outside_is_caught(guard: Guard) -> None:
+    nosy = Nosy("nosy", None, False)
+    with pytest.raises(Intrusion, match=r"sets nosy\.other"):
+        nosy.other = nosy
 
 
 @pytest.mark.parametrize("write", [False, True])

@@ -130,7 +130,7 @@ class VectorisedCopies(Decider):
         the number of the event that determines the end."""
         if end == self.due:
             if self.timer is not None:
-                self.timer[4] = cause
+                self.scheduler.system.loop.recause(self.timer, cause)
             return
         if self.timer is not None:
             self.scheduler.cancel(self.timer)
@@ -162,7 +162,7 @@ class VectorisedCopies(Decider):
         cause = self.scheduler.system.journal.record_costly(
             cause, CopiesSettled, lambda: self.log.settlement(placed, lefts, left)
         )
-        self.scheduler.ended_copies += len(lefts)
+        self.scheduler.count_copies(len(lefts))
         self.placed = None
         if not placed.allocation.cloning:
             self.states.keep(placed, lefts, self.log.runs(placed))

@@ -279,26 +279,27 @@ class QueueDecider(Decider):
     def _start(self, decision: Decision, cause: int) -> None:
         state, scheduler, now = self.state, self.scheduler, self.state.loop.now
         start, first = scheduler.start_some, decision.starts[0]
-        logged = scheduler.tracker is not None
+        logged, reserve, memory = scheduler.tracker is not None, self.reserve, self.memory
+        windows, former, runs, most = state.maintenance, state.former, state.runs, self.most
         for waiting in decision.starts:
             index, processors, standbys = waiting.key[1], waiting.processors, waiting.job.standbys
             state.leave(waiting)
-            if self.reserve is not None:
-                processors = self.reserve.members(waiting)
+            if reserve is not None:
+                processors = reserve.members(waiting)
             why = partial(self.promises.why, decision, waiting) if logged else None
-            former = state.former.get(index, ())
-            copy, numbers, own = start(index, processors, cause, former, why, standbys)
+            had = former.get(index, ())
+            copy, numbers, own = start(index, processors, cause, had, why, standbys)
             if standbys:
                 processors = size_of(numbers)
             end = now + waiting.held
-            if state.maintenance is not None:
-                end = min(end, state.maintenance.next_from(members(own), now))
-            state.runs[copy] = run = Run(end, index, processors, waiting, numbers, copy)
-            if self.memory is not None:
-                self.memory.started(run)
+            if windows is not None:
+                end = min(end, windows.next_from(members(own), now))
+            runs[copy] = run = Run(end, index, processors, waiting, numbers, copy)
+            if memory is not None:
+                memory.started(run)
             if logged:
                 self.promises.started(index, waiting is first)
-            if index in self.most:
+            if index in most:
                 self.copied[index] = waiting, 1
 
     def _copy(self, cause: int) -> None:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain, groupby
-from typing import TYPE_CHECKING
 
 from attrs import define, field, frozen
 from numpy.random import Generator
 
 from actors.intervals import Intervals, Numbers, intervals_of, members
+from actors.runtime import Home
 from policies.interface import Enrolment, EnrolmentPolicy, Reason, RunningView
-
-if TYPE_CHECKING:
-    from actors.scheduler import Scheduler
 
 NO_WORKERS: frozenset[int] = frozenset()
 
@@ -23,12 +20,13 @@ class Programmed:
     """Placement that chooses first the free workers that hold the job's program, then others, in
     both cases those with the lowest numbers."""
 
-    scheduler: Scheduler
+    programmed: Mapping[str, Collection[int]]
+    """Maps the label of a program to the workers that hold it, kept up to date by the scheduler."""
     labels: Mapping[int, str]
     """Maps a job's index to the label of its program."""
 
     def __call__(self, numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
-        held = self.scheduler.programmed.get(self.labels[index], NO_WORKERS)
+        held = self.programmed.get(self.labels[index], NO_WORKERS)
         free = members(numbers.intervals())
         return _taken(numbers, sorted(free, key=lambda n: (n not in held, n))[:count])
 
@@ -77,7 +75,8 @@ class AtRandom:
     """Placement that draws the workers of a start among all free ones, equally likely, once for
     each start (rules.md, R9)."""
 
-    scheduler: Scheduler
+    stream: Callable[[], Generator]
+    """Makes the stream from which workers are drawn, when it is first needed."""
     _rng: Generator | None = field(init=False, default=None)
 
     def __call__(self, numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
@@ -96,7 +95,7 @@ class AtRandom:
 
     def _stream(self) -> Generator:
         if self._rng is None:
-            self._rng = self.scheduler.system.stream("placement")
+            self._rng = self.stream()
         return self._rng
 
 
@@ -105,9 +104,9 @@ class ByRecord:
     """Placement that chooses the workers with the best records, by a measure such as the number of
     faults blamed on each; of equal ones those with the lowest numbers (rules.md, R9)."""
 
-    badness: Callable[[int], float]
-    """Returns a measure of how bad a worker's record is, such as its number of faults; the lowest
-    are chosen."""
+    badness: Sequence[float]
+    """How bad each worker's record is, such as its number of faults, kept up to date by the
+    scheduler; the lowest are chosen."""
 
     def __call__(self, numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
         return _taken(numbers, self.in_order(numbers, count))
@@ -119,7 +118,7 @@ class ByRecord:
     def of(self, free: Sequence[int], count: int) -> list[int]:
         """Return the `count` best of the workers `free`, which ascend, the best first. Strategies
         ask this before they start a job (M2)."""
-        return sorted(free, key=self.badness)[:count]
+        return sorted(free, key=self.badness.__getitem__)[:count]
 
 
 @frozen
@@ -149,9 +148,12 @@ class ByCriterion:
     of success, expected time, or a yield) is best, as its greedy heuristics do (section VI.A). The
     job counts as an iteration in which each member has one task that takes as long as the run."""
 
-    scheduler: Scheduler
+    system: Home
+    programmed: Mapping[str, Collection[int]]
+    """Maps the label of a program to the workers that hold it, kept up to date by the scheduler."""
     policy: EnrolmentPolicy
-    labels: Mapping[int, str]
+    jobs: Mapping[int, tuple[str, float]]
+    """Maps a job's index to the label of its program and the time of its submission."""
     size: Callable[[int, int], Enrolment]
     """Function that returns, for a job's index and a number of members, the enrolment with one task
     for each member."""
@@ -159,15 +161,15 @@ class ByCriterion:
 
     def __call__(self, numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
         # The generator is never used: a passive criterion decides by what it sees.
-        rng = self.scheduler.system.stream("placement")
+        rng = self.system.stream("placement")
         chosen = self.policy(self._view(numbers, count, index), rng)
         assert chosen is not None, "the scheduler knows that enough workers are free"
         return _taken(numbers, [worker for worker, _ in chosen.members])
 
     def _view(self, numbers: Numbers, count: int, index: int) -> PlacementView:
-        scheduler = self.scheduler
-        held = scheduler.programmed.get(self.labels[index], NO_WORKERS)
-        elapsed = scheduler.now - scheduler.described[index].submitted
+        label, submitted = self.jobs[index]
+        held = self.programmed.get(label, NO_WORKERS)
+        elapsed = self.system.loop.now - submitted
         free = members(numbers.intervals())
         return PlacementView(self._enrolment(index, count), int(elapsed), _mask(free), _mask(held))
 
@@ -178,7 +180,7 @@ class ByCriterion:
         return found
 
 
-def _mask(workers: Sequence[int] | frozenset[int] | set[int]) -> int:
+def _mask(workers: Collection[int]) -> int:
     return sum(1 << worker for worker in workers)
 
 

@@ -14,7 +14,7 @@ from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from attrs import astuple, frozen
+from attrs import astuple, field, frozen
 from numpy.random import Generator
 
 from actors.chance import Chance
@@ -39,28 +39,36 @@ from actors.hazards import Faults, Hazard, Outages, PaperFaults, Spread
 from actors.intervals import intervals_of, text
 from actors.job import Source
 from actors.limit import Cap
-from actors.pool import Pool, compact, lowest
-from actors.runtime import System, rare_collections
+from actors.pool import Pool, Take
+from actors.records import Records
+from actors.repair import Repairs
+from actors.runtime import Actor, System, rare_collections
 from actors.scheduler import Decider, Scheduler
-from actors.worker import Worker, WorkerRegistry
+from actors.worker import Worker, WorkerRegistry, always_up, no_notices
 from actors.worker_messages import Fail, Hang
 from sims.errors import unfit
 from sims.scenario import MeasuresSection, Scenario
 from sims.scenario.builders import queue
-from sims.scenario.builders.jobs import JobMaker, plain, with_mtbf
+from sims.scenario.builders.jobs import Counterparts, JobMaker, plain, with_mtbf
 from sims.scenario.builders.limits import limit_resolution
-from sims.scenario.builders.repair import check_repair, recorded, spawn_repairs
+from sims.scenario.builders.repair import (
+    check_repair,
+    describe_repair,
+    hazard_name,
+    recorded,
+    records_of,
+    spawn_repairs,
+)
 from sims.scenario.builders.storage import check_storage, spawn_storage
 from sims.scenario.deciders import DECIDERS
 from sims.scenario.expectations import expected
 from sims.scenario.fault_laws import gap_of
 from sims.scenario.faults import AnyFault, NamedFaults, NoFaults, ReplayedFaults
-from sims.scenario.jobs import CAP, HAZARD, MASTER, SCHEDULER, SOURCE
+from sims.scenario.jobs import CAP, MASTER, SCHEDULER, SOURCE
 from sims.scenario.workload import Workload, asked_of, workload
 
 if TYPE_CHECKING:
     from actors.deciders.pack import PackDecider
-    from actors.master import Master
 
 
 @frozen
@@ -114,9 +122,8 @@ def _populated(scenario: Scenario, system: System, folder: Path, simulated: bool
         _describe_platform(scenario, system)
         spares = platform.pool.spares
         pool = Pool(platform.able, numbered=True, changing=True, spares=spares)
-        scheduler = _spawn_platform(scenario, system, pool, decider, count)
-        storage = spawn_storage(scenario, system)
-        system.spawn(Source(SOURCE, coming(scheduler, storage)))
+        others = _spawn_platform(scenario, system, Deciding(pool, decider, count))
+        system.spawn(Source(SOURCE, coming(others)))
         return Populated(count, known)
     jobs = workload(scenario, system)
     _warn_of_copies(jobs, platform.size)
@@ -124,11 +131,8 @@ def _populated(scenario: Scenario, system: System, folder: Path, simulated: bool
     jobs.tell(system)
     _describe_platform(scenario, system)
     decider, count = _decider(scenario, system, jobs), len(jobs.jobs)
-    pool = _pool(scenario, system, jobs)
-    scheduler = _spawn_platform(scenario, system, pool, decider, count)
-    pool.take = queue.take(scenario, jobs, scheduler) or pool.take
-    storage = spawn_storage(scenario, system)
-    JobMaker(scenario, system, jobs, scheduler, storage, simulated).spawn()
+    others = _spawn_platform(scenario, system, _deciding(scenario, system, jobs, decider))
+    JobMaker(scenario, system, jobs, decider, others, simulated).spawn()
     return Populated(count, jobs)
 
 
@@ -183,19 +187,53 @@ def _warn_of_copies(jobs: Workload, workers: int) -> None:
 # --- the platform ---------------------------------------------------------------------------------
 
 
-def _pool(scenario: Scenario, system: System, jobs: Workload) -> Pool:
-    """Return the pool, the scheduler's account of free workers; it tracks workers' numbers only
-    where hazards, owners, speeds, a placement or the log need them, otherwise it counts them."""
+@frozen
+class Deciding:
+    """What a scheduler is made of."""
+
+    pool: Pool
+    """Its account of free workers."""
+    decider: Decider
+    jobs: int
+    """Number of jobs to come."""
+    records: Records | None = None
+    """Records of workers, kept by the actor that repairs; None where nothing is repaired."""
+    measure: Callable[[int], float] | None = None
+    """How bad a worker's record is, where the placement chooses by records."""
+    badness: list[float] = field(factory=list)
+    """How bad each worker's record is, as it is reported to the scheduler."""
+    programmed: dict[str, set[int]] = field(factory=dict)
+    """Maps the label of a program to the workers that hold it."""
+
+
+def _deciding(scenario: Scenario, system: System, jobs: Workload, decider: Decider) -> Deciding:
+    """Return what the scheduler of these jobs is made of.
+
+    Raises InputError for a placement that cannot be had.
+    """
+    records = records_of(scenario)
+    measure, programmed = queue.badness_of(scenario, records), dict[str, set[int]]()
+    workers = range(scenario.full_platform.size if measure else 0)
+    badness = [measure(worker) for worker in workers] if measure else []
+    take = queue.take(scenario, jobs, system, programmed, badness)
+    pool = _pool(scenario, system, jobs, take)
+    return Deciding(pool, decider, len(jobs.jobs), records, measure, badness, programmed)
+
+
+def _pool(scenario: Scenario, system: System, jobs: Workload, take: Take) -> Pool:
+    """Return the pool, the scheduler's account of free workers, from which `take` takes those of a
+    run. It tracks workers' numbers only where hazards, owners, speeds, a placement or the log need
+    them, otherwise it counts them."""
     platform, placement = scenario.full_platform, scenario.policy.placement
     able, spares = platform.able, platform.pool.spares
     if DECIDERS[scenario.decider].numbered:
-        return Pool(able, numbered=True, changing=True, spares=spares, named=True)
+        return Pool(able, numbered=True, changing=True, take=take, spares=spares, named=True)
     changing = not (isinstance(scenario.faults, NoFaults) and platform.plain)
     placed = placement not in queue.ANY
     numbered = changing or placed or system.journal.wants(RunStarted)
     if not numbered:
         numbered = not all(map(plain(scenario), jobs.jobs, jobs.submissions.protections))
-    return Pool(able, numbered, changing, compact if placement == "compact" else lowest, spares)
+    return Pool(able, numbered, changing, take, spares)
 
 
 def _describe_platform(scenario: Scenario, system: System) -> None:
@@ -218,51 +256,62 @@ def _describe_platform(scenario: Scenario, system: System) -> None:
         system.describe(OwnersDescribed, text(intervals_of(platform.owned_workers)))
 
 
-def _spawn_platform(
-    scenario: Scenario, system: System, pool: Pool, decider: Decider, jobs: int
-) -> Scheduler:
+def _spawn_platform(scenario: Scenario, system: System, deciding: Deciding) -> Counterparts:
     """Make the actors of the scheduler, the master, the workers whose state or speed can change
-    (all, where there is a master), the repairs and the hazards; return the scheduler. `jobs` is the
-    number of jobs to come, `pool` the scheduler's account of free workers.
+    (all, where there is a master), the repairs, the hazards and the storage; return those to which
+    jobs report.
 
     Raises InputError where one of them cannot be made.
     """
-    platform = scenario.full_platform
-    scheduler = system.spawn(Scheduler(SCHEDULER, pool, decider, jobs))
-    master = _master(scenario, system)
-    make = _maker(scenario, system, scheduler, master)
-    registry = WorkerRegistry(system, make)
-    scheduler.workers, scheduler.linked = registry, master is not None
-    repairs = scheduler.repairs = spawn_repairs(scenario, system, registry, scheduler)
+    platform, decider = scenario.full_platform, deciding.decider
+    linked = scenario.master is not None
+    registry = WorkerRegistry(system, _maker(scenario, system, decider.wants_holdings))
+    repairs = spawn_repairs(scenario, system, registry, deciding.records, deciding.measure)
+    scheduler = Scheduler(
+        *(SCHEDULER, deciding.pool, decider, deciding.jobs),
+        workers=registry,
+        linked=linked,
+        repairs=repairs,
+        badness=deciding.badness,
+        programmed=deciding.programmed,
+    )
+    system.spawn(scheduler)
+    _spawn_master(scenario, system)
+    describe_repair(scenario, system)
     if platform.varies:
-        pool.change_speed(0, 1.0)  # marks speeds as different from 1 before the first job is made
+        deciding.pool.change_speed(0, 1.0)  # speeds differ from 1 before the first job is made
     _rent(scenario, system)
-    if master or not platform.plain:
+    if linked or not platform.plain:
         for worker in range(platform.size):
-            if master or platform.alive(worker):
+            if linked or platform.alive(worker):
                 registry(worker)
     _describe_faults(scenario, system)
-    _spawn_hazards(scenario, system, scheduler, registry)
+    clocks = _spawn_hazards(scenario, system, decider, registry, repairs)
     if repairs is not None and recorded(scenario):  # records need the time for which runs compute
-        scheduler.clocks = (*scheduler.clocks, repairs)
+        clocks.append(repairs)
     if not isinf(scenario.cap):
         system.spawn(Cap(CAP, scenario.cap, scheduler))
-    return scheduler
+    return Counterparts(scheduler, tuple(clocks), repairs, spawn_storage(scenario, system))
 
 
 def _spawn_hazards(
-    scenario: Scenario, system: System, scheduler: Scheduler, registry: WorkerRegistry
-) -> None:
+    scenario: Scenario,
+    system: System,
+    decider: Decider,
+    registry: WorkerRegistry,
+    repairs: Repairs | None,
+) -> list[Actor]:
     """Make, for each law of faults, the actor that makes its faults happen on the workers of
-    `registry`."""
-    faulty, repairs = _faulty_units(scenario, system), scheduler.repairs
+    `registry`. Return those whose clocks pass only while workers compute."""
+    faulty, clocks = _faulty_units(scenario, system), list[Actor]()
+    pack = scenario.decider is DeciderKind.PACK
+    ignored = pack and not cast("PackDecider", decider).fatal
     for number, law in enumerate(scenario.faults.laws):
-        about = law, number, faulty[number], scheduler, registry
+        about = law, number, faulty[number], registry, repairs, ignored
         hazard = system.spawn(_hazard(scenario, system, *about))
         if isinstance(hazard, ComputingFaults):
-            scheduler.clocks = (*scheduler.clocks, hazard)
-        if repairs is not None and law.cured:
-            repairs.hazards[law.of] = (*repairs.hazards.get(law.of, ()), hazard)
+            clocks.append(hazard)
+    return clocks
 
 
 def _describe_faults(scenario: Scenario, system: System) -> None:
@@ -299,10 +348,12 @@ def _hazard(
     law: AnyFault,
     number: int,
     faulty: Sequence[int] | None,
-    scheduler: Scheduler,
     registry: WorkerRegistry,
+    repairs: Repairs | None,
+    ignored: bool,
 ) -> Hazard:
-    """Make the actor that makes the faults of `law`, which has number `number`, happen.
+    """Make the actor that makes the faults of `law`, which has number `number`, happen. `ignored`:
+    a pack ignores some of them.
 
     `faulty` has the numbers of the units that the law strikes; None means all. The first law's
     random stream has no number in its name, so that adding a law does not change its draws.
@@ -326,10 +377,7 @@ def _hazard(
     if law.spread and law.of is Struck.NODES:
         streams = partial(_stream_of, system, f"spread/{number}")
         spread = Spread(platform.rack, Chance(law.spread), streams)
-    repairs = scheduler.repairs
-    about = f"{HAZARD}{own}", faults, registry, fault, nodes, spread, repairs
-    pack = scenario.decider is DeciderKind.PACK
-    ignored = pack and not cast("PackDecider", scheduler.decider).fatal
+    about = hazard_name(number), faults, registry, fault, nodes, spread, repairs
     if ignored:
         _refuse_others_than_papers(law)
         if repairs is not None:
@@ -341,7 +389,7 @@ def _hazard(
         size = platform.unit_size(law.of)
         return ComputingFaults(*about, gap=gap, units=units_of, unit_size=size, count=units)
     if ignored:
-        return PaperFaults(*about, scheduler=scheduler)
+        return PaperFaults(*about, scheduler=system.find(SCHEDULER))
     return Hazard(*about)
 
 
@@ -366,43 +414,43 @@ def _refuse_others_than_papers(law: AnyFault) -> None:
             raise unfit(f"faults.{key}", problem, f"{usual!r}, or protection.fatal = 'possible'")
 
 
-def _master(scenario: Scenario, system: System) -> Master | None:
+def _spawn_master(scenario: Scenario, system: System) -> None:
+    """Make the actor of the master, if there is one, and describe its link in the log."""
     section = scenario.master
     if section is None:
-        return None
+        return
     system.describe(LinkDescribed, section.channels, section.served)
     order = section.service(scenario.full_platform, scenario.cap)
-    from actors.master import Master
+    from actors.master import Master  # a world without a link needs none
 
-    return system.spawn(Master(MASTER, section.channels, order))
+    system.spawn(Master(MASTER, section.channels, order))
 
 
-def _maker(
-    scenario: Scenario, system: System, scheduler: Scheduler, master: Master | None
-) -> Callable[[int], Worker]:
+def _maker(scenario: Scenario, system: System, reports: bool) -> Callable[[int], Worker]:
     """Return the function that makes the actor of a worker from its number, with its owner's
-    changes, notices and speeds."""
-    platform, reports = scenario.full_platform, scheduler.decider.wants_holdings
+    changes, notices and speeds. `reports`: workers report what they hold."""
+    platform = scenario.full_platform
 
     def make(index: int) -> Worker:
         # A pool's workers have numbers only.
         called = platform.name(index) if platform.own else f"worker {index}"
-        worker = Worker(called, index, scheduler, master, reports)
+        master = None if scenario.master is None else system.find(MASTER)
+        about = called, index, system.find(SCHEDULER), master, reports
         if platform.plain:
-            return worker
+            return Worker(*about)
         section, name = platform[index], platform.name(index)
-        worker.reserved = index in platform.reserve
+        owner, speeds, notices = always_up(), None, no_notices()
         if platform.alive(index):
-            owner, stream = section.availability, f"availability/{name}"
-            worker.owner = platform.changes(index, system.stream(stream))
-            if owner.notice:
+            availability, stream = section.availability, f"availability/{name}"
+            owner = platform.changes(index, system.stream(stream))
+            if availability.notice:
                 announced = platform.announced(index, system.stream(stream))
-                worker.notices = owner.noticed(announced)
-            if section.price is None and (priced := owner.priced(index)):
+                notices = availability.noticed(announced)
+            if section.price is None and (priced := availability.priced(index)):
                 system.describe(WorkerPriced, *astuple(priced))
         if section.varies:
-            worker.speeds = section.speeds(system.stream(f"speed/{name}"), scenario.folder)
-        return worker
+            speeds = section.speeds(system.stream(f"speed/{name}"), scenario.folder)
+        return Worker(*about, owner, speeds, notices, index in platform.reserve)
 
     return make
 

@@ -4,6 +4,7 @@ carry the copies (redundancy17)."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from math import isinf
 from typing import cast
 
@@ -17,10 +18,9 @@ from actors.deciders.copies import (
     VectorisedJob,
 )
 from actors.job import Job
-from actors.parts.storage import Storage
 from actors.protection import ProtectionKind, Rules
 from actors.runtime import System
-from actors.scheduler import Decider, Scheduler
+from actors.scheduler import Decider
 from policies.copies import Laps, LapsR, ProcessorSharing, named
 from policies.interface import RedundancyPolicy
 from policies.interface.queue import BatchJob
@@ -28,7 +28,7 @@ from policies.maths.gains import Gain
 from policies.maths.speedup import Rigid
 from sims.errors import unfit
 from sims.scenario import Scenario
-from sims.scenario.builders.jobs import JobMaker
+from sims.scenario.builders.jobs import Counterparts, JobMaker
 from sims.scenario.faults import NoFaults
 from sims.scenario.jobs import AnyJob, RigidJob, RigidSection
 from sims.scenario.jobs.sources import arrivals
@@ -41,8 +41,9 @@ SHARING = (Laps, LapsR, ProcessorSharing)
 """
 
 
-Coming = Callable[[Scheduler, Storage | None], Iterator[tuple[float, Job]]]
-"""Function that yields the jobs in order of submission, once the scheduler exists."""
+Coming = Callable[[Counterparts], Iterator[tuple[float, Job]]]
+"""Function that yields the jobs in order of submission, once the actors to which they report
+exist."""
 
 
 Prepared = tuple[Decider, int, Coming, Workload | None]
@@ -125,9 +126,10 @@ def _columns(scenario: Scenario, system: System) -> Prepared:
     )
     jobs, count = _listed(scenario, system)
 
-    def coming(scheduler: Scheduler, storage: Storage | None) -> Iterator[tuple[float, Job]]:
+    def coming(others: Counterparts) -> Iterator[tuple[float, Job]]:
+        make = partial(VectorisedJob, scheduler=others.scheduler, copies=size, cloning=cloning)
         for it in jobs:
-            yield it.submitted, VectorisedJob(it.name, it, scheduler, copies=size, cloning=cloning)
+            yield it.submitted, make(it.name, it)
 
     return decider, count, coming, None
 
@@ -182,8 +184,8 @@ def _runs(scenario: Scenario, system: System) -> Prepared:
     free = scenario.master is None and not started and all(map(_moves_freely, rules.values()))
     decider = CopyRuns(decides, _rule(scenario), afresh=free, cloning=cloning)
 
-    def coming(scheduler: Scheduler, storage: Storage | None) -> Iterator[tuple[float, Job]]:
-        maker = JobMaker(scenario, system, jobs, scheduler, storage)
+    def coming(others: Counterparts) -> Iterator[tuple[float, Job]]:
+        maker = JobMaker(scenario, system, jobs, decider, others)
         for it in sorted(jobs.submissions, key=lambda it: it.job.submitted):
             yield it.job.submitted, maker.of_runs(it, PreemptibleJob, rules[it.job.index])
 

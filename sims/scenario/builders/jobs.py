@@ -26,8 +26,8 @@ from actors.parts.reuse import Reuse
 from actors.parts.storage import Storage, StorageUse
 from actors.protection import ProtectionKind, Rules, protection
 from actors.runs import JobOfRuns
-from actors.runtime import System
-from actors.scheduler import Scheduler
+from actors.runtime import Actor, System
+from actors.scheduler import Decider, Scheduler
 from policies.interface.kinds import JobKind
 from policies.interface.queue import BatchJob
 from policies.maths.silent_errors import draw_failures
@@ -59,15 +59,28 @@ Make = Callable[..., JobOfRuns]
 
 
 @frozen
+class Counterparts:
+    """The actors to which jobs report."""
+
+    scheduler: Scheduler
+    clocks: tuple[Actor, ...] = ()
+    """Actors that are told when runs compute: hazards whose clocks pass only then, and repairs that
+    record it."""
+    repairs: Actor | None = None
+    """Actor that repairs what faults strike; None: faults have a downtime."""
+    storage: Storage | None = None
+    """The shared storage; None: there is none."""
+
+
+@frozen
 class JobMaker:
     """Makes the actors of all jobs of a scenario for one simulation."""
 
     scenario: Scenario
     system: System
     jobs: Workload
-    scheduler: Scheduler
-    storage: Storage | None = None
-    """The shared storage; None: there is none."""
+    decider: Decider
+    others: Counterparts
     simulated: bool = True
     """Whether the jobs will be simulated. If they are only checked, jobs of whole attempts get no
     actor."""
@@ -118,7 +131,7 @@ class JobMaker:
         description, the scheduler, and the time after which a run is killed (None: never)."""
         asked = job.estimate if self.scenario.job.overrun is Overrun.KILL else None
         killed = None if asked is None else asked + job.overhead
-        return job.name, job, self.scheduler, killed
+        return job.name, job, self.others.scheduler, killed
 
     def of_runs(
         self, submission: Submission, make: Make, rules: Rules, listed: Sequence[int] | None = None
@@ -136,22 +149,22 @@ class JobMaker:
             protection=protection(rules),
             errors=self._errors(submission) if listed is None else SilentErrors(iter(listed)),
             needs=submission.needs,
-            reports=self.scheduler.decider.wants_progress,
+            reports=self.decider.wants_progress,
             given=tuple(self._parts(rules)),
         )
 
     def _parts(self, rules: Rules) -> Iterator[Callable[[Host], Part]]:
         """Yield makers of the parts of jobs that follow from the platform, for a job with these
         rules of protection."""
-        scenario, scheduler = self.scenario, self.scheduler
+        scenario, others = self.scenario, self.others
         if scenario.decider is DeciderKind.ENROLMENT and scenario.policy.reuse:
             yield Reuse
-        if scheduler.repairs is not None:
-            yield partial(Repair, repairs=scheduler.repairs, recorded=recorded(scenario))
-        if scheduler.clocks:
-            yield partial(Clocks, clocks=scheduler.clocks)
-        if self.storage is not None and rules.bytes is not None:
-            yield partial(StorageUse, storage=self.storage)
+        if others.repairs is not None:
+            yield partial(Repair, repairs=others.repairs, recorded=recorded(scenario))
+        if others.clocks:
+            yield partial(Clocks, clocks=others.clocks)
+        if others.storage is not None and rules.bytes is not None:
+            yield partial(StorageUse, storage=others.storage)
         if any(law.detection for law in scenario.faults.laws):
             yield Detection
 
@@ -163,7 +176,7 @@ class JobMaker:
             from actors.malleable_job import MalleableJob
             from sims.scenario.builders.pack import application
 
-            pack = cast("PackDecider", self.scheduler.decider)
+            pack = cast("PackDecider", self.decider)
             costs, described = pack.costs[job.index], application(scenario, submission)
             about = job.verification, submission.image, costs, pack.fatal, scenario.storage
             rules = submission.protection.rules_by_size(*about, scenario.full_platform.node)

@@ -81,7 +81,7 @@ def limit_resolution(scenario: Scenario, system: System, jobs: Workload | None) 
             f"times of at least {ROUNDING * latest:.6g}, or an earlier start",
         )
     # A later instant t needs shortest >= ROUNDING t, so the loop stops at shortest / ROUNDING.
-    system.loop.latest, system.loop.shortest = shortest / ROUNDING, f"{key} = {shortest!r}"
+    system.loop.end_at(shortest / ROUNDING, f"{key} = {shortest!r}")
 
 
 def _durations(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:

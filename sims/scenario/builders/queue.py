@@ -3,6 +3,7 @@ workers that a run gets."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from math import ceil
 from typing import Any
@@ -10,10 +11,10 @@ from typing import Any
 from actors.deciders.queue import QueueDecider
 from actors.deciders.queue.placement import AtRandom, ByCriterion, ByNode, ByRecord, Programmed
 from actors.deciders.queue.reserve import reserve_of
-from actors.pool import Take
+from actors.pool import Take, compact, lowest
 from actors.protection import ProtectionKind
-from actors.runtime import stream
-from actors.scheduler import Scheduler
+from actors.records import Records
+from actors.runtime import System, stream
 from policies.interface import Enrolment
 from policies.interface.kinds import JobKind
 from policies.interface.maintenance import Maintenance
@@ -159,25 +160,31 @@ def _refuse_without_processors(jobs: Workload) -> None:
 # --- which workers a run gets -------------------------------------------------------------------
 
 
-def take(scenario: Scenario, jobs: Workload, scheduler: Scheduler) -> Take | None:
-    """Return the placement: the function that chooses which free workers a run gets; None if any
-    will do, and only their number counts.
+def take(
+    scenario: Scenario,
+    jobs: Workload,
+    system: System,
+    programmed: Mapping[str, Collection[int]],
+    badness: Sequence[float],
+) -> Take:
+    """Return the placement: the function that chooses which free workers a run gets. It reads which
+    workers hold a program from `programmed`, and how bad their records are from `badness`; the
+    scheduler keeps both up to date.
 
     Raises InputError for an unknown placement.
     """
     name = scenario.policy.placement
     platform = scenario.full_platform
     if name in ANY:
-        return None
+        return compact if name == "compact" else lowest
     if name == "nodes":
         return ByNode(platform.node, platform.able)
     if name == "random":
-        return AtRandom(scheduler)
+        return AtRandom(partial(system.stream, "placement"))
     if name in RECORDS:
-        return _by_record(name, scheduler)
-    labels = {it.job.index: it.label for it in jobs.submissions}
+        return ByRecord(badness)
     if name == "programmed":
-        return Programmed(scheduler, labels)
+        return Programmed(programmed, {it.job.index: it.label for it in jobs.submissions})
     if name not in CRITERIA:
         raise unfit(
             "policy.placement",
@@ -192,26 +199,29 @@ def take(scenario: Scenario, jobs: Workload, scheduler: Scheduler) -> Take | Non
     def size(index: int, members: int) -> Enrolment:
         return _as_enrolment(scenario, submissions[index], members, belief)
 
-    return ByCriterion(scheduler, enrolment_named(name), labels, size)
+    known = {it.job.index: (it.label, it.job.submitted) for it in jobs.submissions}
+    return ByCriterion(system, programmed, enrolment_named(name), known, size)
 
 
-def _by_record(name: str, scheduler: Scheduler) -> Take:
-    """Return the placement `fewest-faults` or `highest-score`, as `name` says, which chooses
-    workers by the faults on record or by their scores.
+def badness_of(scenario: Scenario, records: Records | None) -> Callable[[int], float] | None:
+    """Return the measure of how bad a worker's record is, by which the placement `fewest-faults` or
+    `highest-score` chooses; None for other placements.
 
     Raises InputError where the scenario keeps no such records.
     """
-    repairs = scheduler.repairs
-    if repairs is None:
+    name = scenario.policy.placement
+    if name not in RECORDS:
+        return None
+    if records is None:
         problem = f"{name!r}: records of workers are kept where what fails is repaired"
         raise unfit("policy.placement", problem, "[repair], or another placement")
     if name == "fewest-faults":
-        return ByRecord(repairs.records.faults)
-    scoring = repairs.records.scoring
+        return records.faults
+    scoring = records.scoring
     if scoring is None or not hasattr(scoring, "score"):
         problem = f"{name!r}: no worker has a score"
         raise unfit("policy.placement", problem, "repair.retirement.kind = 'score', or another")
-    return ByRecord(lambda worker: -scoring.score(worker))
+    return lambda worker: -scoring.score(worker)
 
 
 def _as_enrolment(

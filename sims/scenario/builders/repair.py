@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from actors.events import RepairDescribed, Struck
 from actors.records import Records
 from actors.repair import Repairs
 from actors.runtime import System
-from actors.scheduler import Scheduler
 from actors.worker import WorkerRegistry
 from sims.errors import unfit
 from sims.scenario import Scenario
-from sims.scenario.jobs import REPAIRS
+from sims.scenario.jobs import HAZARD, REPAIRS, SCHEDULER
 from sims.scenario.retirement import NeverRetire
 
 
@@ -32,28 +33,56 @@ def recorded(scenario: Scenario) -> bool:
     return scenario.repair is not None and not isinstance(scenario.repair.retirement, NeverRetire)
 
 
+def records_of(scenario: Scenario) -> Records | None:
+    """Return the records of the workers' faults, repairs and computing times, for the actor that
+    repairs; None where the scenario has no `[repair]`."""
+    if scenario.repair is None:
+        return None
+    policy = scenario.repair.retirement.policy(scenario.folder)
+    return Records(scenario.full_platform.able, policy)
+
+
 def spawn_repairs(
-    scenario: Scenario, system: System, registry: WorkerRegistry, scheduler: Scheduler
+    scenario: Scenario,
+    system: System,
+    registry: WorkerRegistry,
+    records: Records | None,
+    badness: Callable[[int], float] | None,
 ) -> Repairs | None:
-    """Make the actor that repairs what faults strike, and describe the repair in the log; return
-    the actor, or None where the scenario has no `[repair]`, so that faults have a downtime."""
+    """Make the actor that repairs what faults strike, which keeps `records`; return it, or None
+    where there are none, because faults have a downtime. `badness` is the measure of records by
+    which the placement chooses workers; None: it does not."""
+    section, laws, platform = scenario.repair, scenario.faults.laws, scenario.full_platform
+    if section is None or records is None:
+        return None
+    of = tuple(law.of for law in laws)
+    cured: dict[Struck, tuple[str, ...]] = {}
+    for number, law in enumerate(laws):
+        if law.cured:
+            cured[law.of] = (*cured.get(law.of, ()), hazard_name(number))
+    sizes = {it: platform.unit_size(it) for it in Struck}
+    begun = [it.begun for it in section.stages]
+    about = of, sizes, platform.size, section.blame, records, SCHEDULER, cured, badness
+    return system.spawn(Repairs(REPAIRS, begun, registry, *about))
+
+
+def hazard_name(number: int) -> str:
+    """Return the name of the actor that makes the faults of the law with this number happen."""
+    return f"{HAZARD}/{number}" if number else HAZARD
+
+
+def describe_repair(scenario: Scenario, system: System) -> None:
+    """Describe in the log how what faults strike is repaired, if it is."""
     section, laws = scenario.repair, scenario.faults.laws
     if section is None:
-        return None
-    platform, stages, blame = scenario.full_platform, section.stages, section.blame
-    of = tuple(law.of for law in laws)
+        return
+    stages = section.stages
     system.describe(
         RepairDescribed,
         tuple(it.law for it in stages),
         tuple(it.time for it in stages),
         tuple(it.crews for it in stages),
-        of,
+        tuple(law.of for law in laws),
         tuple(number for number, law in enumerate(laws) if law.cured),
-        blame.certain,
+        section.blame.certain,
     )
-    sizes = {it: platform.unit_size(it) for it in Struck}
-    begun = [it.begun for it in stages]
-    policy = section.retirement.policy(scenario.folder)
-    records = Records(platform.able, policy, scheduler.largest)
-    about = of, sizes, platform.size, blame, records, scheduler
-    return system.spawn(Repairs(REPAIRS, begun, registry, *about))

@@ -108,7 +108,10 @@ def spawn_runs(
 ) -> None:
     """The actors of a world with whatever befalls workers: every copy has a run of its own."""
     pool = Pool(workers, True, True)
-    scheduler = system.spawn(Scheduler("scheduler", pool, decider, len(jobs)))
+    force = WorkerRegistry(system, lambda k: worker(k))
+    linked = channels is not None
+    scheduler = Scheduler("scheduler", pool, decider, len(jobs), workers=force, linked=linked)
+    system.spawn(scheduler)
     for k in range(workers):
         pool.change_speed(k, Fraction(1) if decider.exact else 1)
     master = system.spawn(Master("master", channels, StartedFirst())) if channels else None
@@ -119,8 +122,6 @@ def spawn_runs(
         owner = {"owner": owners[k]} if k in owners else {}
         return Worker(f"worker-{k}", k, scheduler, master, speeds=speeds.get(k), **owner)
 
-    force = WorkerRegistry(system, worker)
-    scheduler.workers, scheduler.linked = force, master is not None
     for k in range(workers):
         force(k)
     rules = rules or Rules(copies=workers, cloning=decider.cloning)
