@@ -3,11 +3,12 @@ explained, a policy for each decision point, and an example of every combination
 
 from __future__ import annotations
 
+import ast
 import re
 import shutil
 import textwrap
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product, takewhile
 from pathlib import Path
 from types import MappingProxyType
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from sims.scenario.keys import Key
 
 HERE = Path(__file__).parent
-FOLDER, CAMPAIGNS = HERE / "scenarios", HERE / "campaigns"
+FOLDER, CAMPAIGNS, SCRIPTS = HERE / "scenarios", HERE / "campaigns", HERE / "scripts"
 STARTERS = HERE / "docs" / "starters"
 CELLS: Mapping[str, str] = MappingProxyType(
     {
@@ -53,6 +54,25 @@ def campaigns() -> dict[str, str]:
     return {path.stem: _sentence(path) for path in paths}
 
 
+def scripts() -> dict[str, str]:
+    """Map the name of each Python script to one sentence on what it does; those that are written
+    anew after SimPy's documented examples are called `simpy/NAME`."""
+    paths = [*sorted(SCRIPTS.glob("*.py")), *sorted(SCRIPTS.glob("*/*.py"))]
+    places = {path.relative_to(SCRIPTS).with_suffix("").as_posix(): path for path in paths}
+    return {name: _first_sentence(path) for name, path in places.items()}
+
+
+def script(name: str) -> Path:
+    """Return the path of a Python script.
+
+    Raises InputError for an unknown name.
+    """
+    stem = name.removesuffix(".py")
+    if stem not in scripts():
+        raise InputError("examples --scripts", "NAME", f"{name!r} is none", ", ".join(scripts()))
+    return SCRIPTS / f"{stem}.py"
+
+
 def example(name: str) -> Path:
     """Return the path of an example.
 
@@ -70,7 +90,14 @@ def copy(name: str, folder: Path) -> list[Path]:
 
     Raises InputError for an unknown name, and for a different file of the same name in the folder.
     """
-    sources = _with_files(example(name))
+    return copy_files(_with_files(example(name)), folder)
+
+
+def copy_files(sources: Sequence[Path], folder: Path) -> list[Path]:
+    """Copy these files to `folder`, and return the paths of the copies.
+
+    Raises InputError for a different file of the same name in the folder.
+    """
     copies = [folder / it.name for it in sources]
     # A copy that another example brought, unchanged, may stay.
     pairs = [(it, new) for it, new in zip(sources, copies, strict=True) if not _alike(it, new)]
@@ -101,6 +128,12 @@ def _with_files(source: Path) -> list[Path]:
 
 def _alike(source: Path, copy: Path) -> bool:
     return copy.is_file() and copy.read_bytes() == source.read_bytes()
+
+
+def _first_sentence(script: Path) -> str:
+    """Return the first sentence of a script's docstring."""
+    text = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) or ""
+    return " ".join(text.split()).partition(". ")[0].rstrip(".")
 
 
 def _sentence(path: Path) -> str:

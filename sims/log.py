@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Union, get_args, get_origin, get_type_hints
 
 import attrs
 import orjson
@@ -27,6 +27,7 @@ from sims.readers.files import LONGEST, UNREADABLE, open_binary
 
 SHOWN = 5
 """Number of kinds of events that are named where an unknown one comes."""
+OF_OWN = "; summary, trace, why, view and plot --what messages read a log of your own actors"
 OLDER = {"2": "Holdfast 0.1.0"}
 """Maps the number of an older log format to the version that reads it."""
 
@@ -39,6 +40,9 @@ class LogFile:
     numbers, times and causes out of order pass, and a line that no log can hold is raised as
     Misfit.
     """
+
+    of_world: ClassVar[bool] = True
+    """Whether each event but the first has a cause, as those of Holdfast's world have."""
 
     def __init__(self, path: Path, ordered: bool = True) -> None:
         self.path = path
@@ -93,7 +97,7 @@ class LogFile:
             parsed = orjson.loads(line)
             if number == 1:
                 self._check_first(parsed)
-            record = decode(parsed, whole=not self.ordered)
+            record = self._record(parsed)
         except ValueError as error:
             if not line:
                 raise self._empty() from None
@@ -113,6 +117,9 @@ class LogFile:
             self._check_order(number, record, after)  # raises an error, except for the first record
         self.read, self.last = number, record
         return record
+
+    def _record(self, parsed: Any) -> Record:
+        return decode(parsed, whole=not self.ordered)
 
     @contextmanager
     def skimmed(self) -> Iterator[None]:
@@ -140,7 +147,7 @@ class LogFile:
         if t < after:
             raise self._wrong(number, "t", f"{t} is before {after}", f"{after} or later")
         if cause is None:
-            if number > 1:
+            if number > 1 and self.of_world:
                 raise self._wrong(number, "cause", "missing", f"0 to {seq - 1}")
         elif not 0 <= cause < seq:
             accepted = f"0 to {seq - 1}" if seq else "none"
@@ -151,8 +158,8 @@ class LogFile:
         if not isinstance(first, dict) or "event" not in first:
             return  # decoding raises the error
         if first["event"] != ScenarioStarted.__name__:
-            problem = f"the first record is {first['event']}"
-            raise self._wrong(1, "event", problem, ScenarioStarted.__name__)
+            problem, accepted = f"the first record is {first['event']}", ScenarioStarted.__name__
+            raise self._wrong(1, "event", problem, accepted + (OF_OWN if is_own(first) else ""))
         if "schema" not in first:
             raise self._wrong(1, "schema", "missing", str(SCHEMA))
         if first["schema"] != SCHEMA:
@@ -170,13 +177,26 @@ class LogFile:
 
 
 def is_log(path: Path) -> bool:
-    """Whether the file begins as a log of Holdfast does, of whatever version."""
+    """Whether the file begins as a log of Holdfast does, of whatever version, or of actors of one's
+    own."""
+    first = first_of(path)
+    return first.get("event") == ScenarioStarted.__name__ or is_own(first)
+
+
+def first_of(path: Path) -> dict[str, Any]:
+    """Return the first line of the file as an object; it is empty if that line is none."""
     try:
         with open_binary(path) as file:
             first = orjson.loads(file.readline(LONGEST))
     except (*UNREADABLE, ValueError):
-        return False
-    return isinstance(first, dict) and first.get("event") == ScenarioStarted.__name__
+        return {}
+    return first if isinstance(first, dict) else {}
+
+
+def is_own(first: Mapping[str, Any]) -> bool:
+    """Whether a log with this first line was written by a system of a user's own actors."""
+    kind, begun = first.get("event"), first.get("seq") == 0 and "t" in first
+    return begun and isinstance(kind, str) and kind not in VOCABULARY
 
 
 # --- one line ---------------------------------------------------------------------------------

@@ -56,7 +56,8 @@ class LogWriter:
     while writing stops the run.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: str | Path) -> None:
+        path = Path(path)
         check_packing(path)
         check_replaceable(path)
         self._waiting: list[Record] = []

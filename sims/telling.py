@@ -100,11 +100,14 @@ def counted(number: float, one: str, many: str = "", digits: int = 10) -> str:
 
 
 def in_units(value: float, unit: str, digits: int = 10) -> str:
-    """Return a time in the log's unit to so many digits: `16 slots`, `1 slot`, `2.5 s`.
+    """Return a time in the log's unit to so many digits: `16 slots`, `1 slot`, `2.5 s`; a log of a
+    user's own actors has no unit: `2.5`.
 
     An hour or more of seconds is given in larger units, to a hundredth of a second: `2 h 5 min`,
     `68 d 10 h 46 min 40.5 s`.
     """
+    if not unit:
+        return amount_of(value, digits)
     if unit != SECOND or not HOUR <= value < EXACT:
         return counted(value, unit, units(unit), digits)
     days, hours, minutes, seconds = _clock(value)
@@ -195,7 +198,7 @@ def units(unit: str) -> str:
 
 def time_axis(unit: str) -> str:
     """Return the label of an axis of virtual time: `time, slots`."""
-    return f"time, {units(unit)}"
+    return f"time, {units(unit)}" if unit else "time"
 
 
 def row_of(started: ScenarioStarted) -> str:

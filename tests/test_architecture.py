@@ -19,9 +19,9 @@ LONGEST = 400
 FLOORS = (
     "errors durations signals telling intervals blocks tables readers writing log log_writer "
     "own_modules packing processes",
-    "scenario scenarios history world",
+    "scenario scenarios history journals world",
     "ledger summary metrics trace plots view exports",
-    "audit session result kit examples options",
+    "actor_log audit session result kit examples options",
     "campaign campaigns live papers",
     "cli python docs bench vocabulary scripts",
 )

@@ -9,6 +9,7 @@ coroutine that the actor starts as a task of its own.
 from __future__ import annotations
 
 import enum
+from collections import deque
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from itertools import chain
 from typing import (
@@ -60,8 +61,8 @@ class Recorder(Protocol):
 class Home(Protocol):
     """The part of its system that an actor may use: the loop, the journal, `origin` (the number of
     the event that is the cause of external events), and calls to start tasks, to report that an
-    actor has stopped, to end the run, to get a random generator by name, to add actors, and to find
-    one by its name."""
+    actor has stopped, to end the run, to get a random generator by name, to add actors, to find one
+    by its name, and to make the queue of a mailbox."""
 
     loop: VirtualTimeLoop
     journal: Journal
@@ -73,6 +74,7 @@ class Home(Protocol):
     def stream(self, name: str) -> Generator: ...
     def spawn(self, actor: A) -> A: ...
     def find(self, name: str) -> Actor: ...
+    def letters(self) -> deque[Any]: ...
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(attrs.field,))

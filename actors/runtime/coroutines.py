@@ -46,19 +46,20 @@ class Life(Driver):
     __slots__ = (
         *("_asyncio_future_blocking", "_awaited", "_cancelled", "_context", "_error"),
         *("_loop", "_others", "_over", "_run", "_send", "_task", "_wakeup", "asleep", "handlers"),
-        *("letters", "name", "receiving", "running"),
+        *("letters", "name", "receiving", "running", "woken"),
     )
 
-    def __init__(self, name: str, loop: VirtualTimeLoop) -> None:
+    def __init__(self, name: str, letters: deque[Letter]) -> None:
         self.name = name
         self.handlers: Mapping[type, Handler] = {Awake: _awake}
-        self.letters: deque[Letter] = deque()
+        self.letters = letters
         """Messages that came and are not received yet, the oldest first."""
         self.receiving = self.asleep = False
         """Whether the coroutine waits for a message, and whether for a time."""
+        self.woken = NOTHING
+        """Number of the event that ended the last sleep."""
         self.running = False
         """Whether the coroutine runs at present, and not another task of the actor."""
-        self._loop = loop
         self._others: deque[asyncio.Future[None]] = deque()
         """Futures of other tasks, such as those of `asyncio.wait_for`, that wait for a message."""
         self._awaited: Any = self
@@ -77,6 +78,7 @@ class Life(Driver):
         task = asyncio.current_task()
         assert task is not None
         self._task: asyncio.Task[Any] = task
+        self._loop = asyncio.get_running_loop()
         self.coroutine = begin()
         self._send = self.coroutine.send
         await self
@@ -151,9 +153,9 @@ class Life(Driver):
         elif self._others:
             self._others.popleft().set_result(None)
 
-    def wake(self) -> None:
-        """Have the sleeping coroutine go on, as its time is over."""
-        self.asleep = False
+    def wake(self, cause: int) -> None:
+        """Have the sleeping coroutine go on, as its time is over, because of the event `cause`."""
+        self.asleep, self.woken = False, cause
         if self._wakeup is not None:
             self.resume()
 
@@ -190,8 +192,31 @@ class Life(Driver):
             raise asyncio.CancelledError
 
 
-def _awake(life: Life, _: Awake, __: int) -> None:
-    life.wake()
+class Alarm:
+    """Receiver of the end of a sleep in a task of an actor's that is not its own coroutine."""
+
+    def __init__(self, name: str, loop: VirtualTimeLoop) -> None:
+        self.name, self._loop = name, loop
+        self.handlers: Mapping[type, Handler] = {Awake: _ring}
+        self.rung: asyncio.Future[int] = loop.create_future()
+
+    def rings(self, delay: float, cause: int) -> Generator[Any, Any, int]:
+        """Wait for `delay` time units, and return the cause of what follows."""
+        loop = self._loop
+        timer = loop.schedule(loop.now + delay, Phase.WORK_ENDS, self, AWAKE, cause)
+        try:
+            return (yield from self.rung)
+        finally:
+            loop.cancel(timer)  # which does nothing where it has come
+
+
+def _ring(alarm: Alarm, _: Awake, cause: int) -> None:
+    if not alarm.rung.done():
+        alarm.rung.set_result(cause)
+
+
+def _awake(life: Life, _: Awake, cause: int) -> None:
+    life.wake(cause)
 
 
 class Mailed(Handlers):
@@ -226,7 +251,7 @@ class CoroutineActor(Actor, ABC):
         """Live: begin when the system starts, and stop at the end."""
 
     def started(self) -> None:
-        self.life = Life(self.name, self.system.loop)
+        self.life = Life(self.name, self.system.letters())
         self.start(self._live())
 
     async def _live(self) -> None:
@@ -247,7 +272,8 @@ class CoroutineActor(Actor, ABC):
         while not letters or kinds:
             if kinds and (found := _first(letters, kinds)) is not None:
                 letters.remove(found)
-                return found
+                letters.appendleft(found)
+                break
             if life.running:
                 life.receiving = True
                 yield life
@@ -257,17 +283,18 @@ class CoroutineActor(Actor, ABC):
         return letters.popleft()
 
     @coroutine
-    def sleep(self, delay: float) -> Generator[Any, Any, None]:
-        """Wait for `delay` time units. It ends in the phase WORK_ENDS of its instant, in order with
-        the timers of all actors, and takes half the time of `asyncio.sleep`.
+    def sleep(self, delay: float, cause: int = NOTHING) -> Generator[Any, Any, int]:
+        """Wait for `delay` time units because of the event `cause`, and return the cause of what
+        follows: the same, or the end of the sleep where the system logs messages.
 
-        Messages that come meanwhile wait in the mailbox. Raises ValueError for a negative delay.
+        It ends in the phase WORK_ENDS of its instant, in order with the timers of all actors, and
+        takes a third of the time of `asyncio.sleep`. Messages that come meanwhile wait in the
+        mailbox. Raises ValueError for a negative delay.
         """
         life, loop = self.life, self.system.loop
         if not life.running:
-            yield from asyncio.sleep(delay).__await__()
-            return
-        timer = loop.schedule(loop.now + delay, Phase.WORK_ENDS, life, AWAKE, NOTHING)
+            return (yield from Alarm(self.name, loop).rings(delay, cause))
+        timer = loop.schedule(loop.now + delay, Phase.WORK_ENDS, life, AWAKE, cause)
         life.asleep = True
         try:
             while life.asleep:
@@ -275,6 +302,7 @@ class CoroutineActor(Actor, ABC):
         except BaseException:
             loop.cancel(timer)
             raise
+        return life.woken
 
 
 def _first(letters: deque[Letter], kinds: tuple[type, ...]) -> Letter | None:

@@ -56,6 +56,8 @@ class Record:
     cause: int | None
     """Number (seq) of the event that caused it; None where no event did."""
     event: Event
+    actor: str | None = None
+    """Name of the actor that recorded it, in a log with messages; otherwise None."""
 
 
 @runtime_checkable
@@ -101,6 +103,7 @@ class Journal:
         self._wanted = _Wanted(sinks, debug)
         self.length = 0
         """Number of events so far, including those that no sink wanted."""
+        self._actor: str | None = None
 
     def wants(self, kind: type[Event]) -> bool:
         """Return whether any sink wants events of class `kind`. Ask this before computing an
@@ -142,11 +145,21 @@ class Journal:
                 return cause
         else:
             known = cause if cause >= 0 else None
-            record = Record(seq, self._loop.now, known, kind(*args, **kwargs))
+            record = Record(seq, self._loop.now, known, kind(*args, **kwargs), self._actor)
             for sink in sinks:
                 sink(record)
         self.length = seq + 1
         return seq
+
+    def record_by(
+        self, actor: str, cause: int, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs
+    ) -> int:
+        """Record an event as `record` does, with the name of the actor that records it."""
+        self._actor = actor
+        try:
+            return self.record(cause, kind, *args, **kwargs)
+        finally:
+            self._actor = None
 
     def record_costly(
         self, cause: int, kind: Callable[[*Ts], Event], arguments: Callable[[], tuple[*Ts]]
@@ -186,7 +199,7 @@ class JsonLines:
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
-        self._columns = _Layouts()
+        self._columns, self._columns_of_actors = _Layouts(), _Layouts("actor")
         self._written = 0
         self._info = _bound(self, self._render)
 
@@ -202,13 +215,18 @@ class JsonLines:
         self._written += len(records)
 
     def _render(self, _: object, __: str, records: Sequence[Record]) -> list[bytes]:
-        columns, dumps = self._columns, orjson.dumps
+        columns, dumps = (self._columns_of_actors, self._columns), orjson.dumps
         # Flush after every FLUSH_EVERY-th record of the file, however the records are split into
         # calls.
         first = FLUSH_EVERY - self._written % FLUSH_EVERY
         cuts = pairwise((0, *range(first, len(records) + 1, FLUSH_EVERY), len(records)))
         return [
-            b"".join([dumps(columns[type(it.event)](it), option=OPTIONS) for it in records[a:b]])
+            b"".join(
+                [
+                    dumps(columns[it.actor is None][type(it.event)](it), option=OPTIONS)
+                    for it in records[a:b]
+                ]
+            )
             for a, b in cuts
         ]
 
@@ -238,12 +256,17 @@ class _Layouts(dict[type, "Callable[[Record], dict[str, object]]"]):
     twice as much.
     """
 
+    def __init__(self, *more: str) -> None:
+        super().__init__()
+        self._own = RESERVED.union(more)
+        """Keys that each of these lines has beside its event's fields."""
+
     def __missing__(self, kind: type[Event]) -> Callable[[Record], dict[str, object]]:
         names = tuple(attrs.fields_dict(kind))
-        taken = sorted(RESERVED.intersection(names))
+        taken = sorted(self._own.intersection(names))
         if taken:
             raise ValueError(f"{kind.__name__}.{taken[0]} hides the log's own {taken[0]!r}")
-        blank: dict[str, object] = dict.fromkeys(sorted((*names, *RESERVED)))
+        blank: dict[str, object] = dict.fromkeys(sorted((*names, *self._own)))
         blank["event"] = kind.__name__
         self[kind] = whole = _layout(blank, names)
         if (left := kind.optional) in names:
@@ -259,6 +282,7 @@ def _layout(
     causeless = {name: value for name, value in blank.items() if name != "cause"}
     # `attrgetter` returns a tuple for several names, and the bare value for one.
     fetch = attrgetter(*names) if len(names) > 1 else None
+    acting = "actor" in blank and "actor" not in names
 
     def values_of(record: Record) -> dict[str, object]:
         cause, event = record.cause, record.event
@@ -268,6 +292,8 @@ def _layout(
             values = blank
             values["cause"] = cause
         values["seq"], values["t"] = record.seq, record.t
+        if acting:
+            values["actor"] = record.actor
         if fetch is not None:
             values.update(zip(names, fetch(event), strict=False))
         elif names:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+from collections import deque
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
@@ -96,11 +97,14 @@ class System:
         debug: bool = False,
         start: float = 0.0,
         loop: VirtualTimeLoop | None = None,
+        messages: bool = False,
     ) -> None:
         self.loop = loop or VirtualTimeLoop(start)
         self.loop.idle_report = self._who_waits
         self.journal = Journal(self.loop, sinks, debug)
         self._record = self.journal.record  # one bound method for all actors
+        self.messages = messages
+        """Whether what actors receive is logged, too, and which actor records what."""
         self.seed = seed
         self.origin = NOTHING
         """Number of the event that no other event precedes: the cause of external events such as
@@ -115,6 +119,10 @@ class System:
         self._end: asyncio.Future[None] = self.loop.create_future()
         self._fault: ActorFailed | None = None
         self._watch: asyncio.Task[None] | None = None
+
+    def letters(self) -> deque[Any]:
+        """Return a new queue for an actor's mailbox."""
+        return deque()
 
     def stream(self, name: str) -> Generator:
         """Return the random generator of the source `name` in this run."""
@@ -132,6 +140,10 @@ class System:
         actor.system = self
         actor.record = self._record
         self.actors[actor.name] = actor
+        if self.messages:
+            from actors.runtime.deliveries import log_messages  # no scenario's run needs it
+
+            log_messages(actor, self)
         actor.started()
         return actor
 

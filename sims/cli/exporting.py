@@ -15,6 +15,7 @@ from sims.durations import SCALES, in_unit
 from sims.errors import InputError, naming, show
 from sims.exports.tables import ROWS, SUFFIXES, Frame, write_all, write_rows
 from sims.exports.viewers import write_batsim, write_chrome
+from sims.journals.file import OwnLog
 from sims.options import Log, chosen, kind, moment, option, written
 from sims.plots.figure import DPI, Framing, check_suffix
 from sims.plots.figure import SUFFIXES as PICTURES
@@ -128,12 +129,13 @@ def plot(
     ] = None,
     dpi: Annotated[int, option(resolution, "DPI", "pixels per inch")] = DPI,
 ) -> None:
-    """Draw a log: Gantt by processor or job, ledger, bandwidth, queue or repairs over time."""
+    """Draw a log: Gantt by processor or job, ledger, bandwidth, queue or repairs over time; of your
+    own actors, their messages."""
     check_suffix(output)
     refuse_inputs(output, "--output", log)
     since = in_unit(since, "--from", lambda: unit_of(log))
     until = in_unit(until, "--until", lambda: unit_of(log))
-    with reading(log) as file, naming(log):
+    with reading(log, own=what is What.MESSAGES) as file, naming(log):
         show(drawn(file, what, output, Framing(title, since, until, unit, size, dpi)))
 
 
@@ -146,10 +148,14 @@ def view(
 ) -> None:
     """Make an HTML page of a log, to zoom in and to follow causes. It works offline."""
     from sims.view import Page
+    from sims.view.own import write_page
 
     if output.suffix not in (".html", ".htm"):
         raise InputError(str(output), "", f"{output.suffix!r} is no page", ".html")
     refuse_inputs(output, "--output", log)
-    with reading(log) as file:
-        Page().write(file, output)
+    with reading(log, own=True) as file:
+        if isinstance(file, OwnLog):
+            write_page(file, output, log.name)
+        else:
+            Page().write(file, output)
     show(output)

@@ -16,12 +16,15 @@ from actors.runtime import Record
 from sims.durations import Date, in_unit
 from sims.errors import InputError, note, show, visible
 from sims.history.rows import Use
+from sims.journals.file import OwnLog, opened
+from sims.journals.lives import Counts, find_actor
+from sims.journals.words import record_text
 from sims.ledger import Account
 from sims.log import LogFile
 from sims.metrics.jobs import STATISTICS, By, Spreads, spreads_of
 from sims.metrics.report import Report, amounts
 from sims.options import AsJson, Log, argument, chosen, flag, instant, option, whole
-from sims.telling import Clock, amount_of, counted, event_text, units
+from sims.telling import Clock, amount_of, counted, units
 
 SHOWN = 20
 """Number of violations that are printed; --json prints all of them."""
@@ -33,14 +36,14 @@ UNFIT = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, As
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[LogFile]:
+def reading(path: Path, own: bool = False) -> Iterator[LogFile]:
     """Open the log at `path` for reading within a `with` block; afterwards, say on stderr if the
-    log ends before its run did.
+    log ends before its run did. Under `own` it may be a log of a user's own actors, an OwnLog.
 
     Raises InputError, naming the line, where an event contradicts earlier ones, so that the block
     cannot go on.
     """
-    log = LogFile(path)
+    log = opened(path) if own else LogFile(path)
     try:
         yield log
     except UNFIT as error:
@@ -75,18 +78,19 @@ def unit_of(log: Path) -> str:
 
 def trace(
     log: Log,
-    job: Annotated[str | None, argument(str, "JOB", "the job's name")] = None,
+    job: Annotated[str | None, argument(str, "NAME", "the job, or an actor of your own")] = None,
     named: Annotated[str | None, option(str, "NAME", "the same", "--job")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print the history of one job, from a log."""
+    """Print the history of one job, from a log; from a log of your own actors, that of one
+    actor."""
     from sims.trace.read import find_life
 
     name = job or named
     if name is None:
-        raise InputError(str(log), "JOB", "missing", "the name of one of its jobs")
-    with reading(log) as file:
-        life = find_life(file, name)
+        raise InputError(str(log), "NAME", "missing", "the name of one of its jobs, or actors")
+    with reading(log, own=True) as file:
+        life = find_actor(file, name) if isinstance(file, OwnLog) else find_life(file, name)
     print(json.dumps(life.data) if as_json else life)
 
 
@@ -125,7 +129,7 @@ def why(
     """Print the chain of causes that led to an event of a log."""
     from sims.trace.read import causes, clock_of
 
-    with reading(log) as file:
+    with reading(log, own=True) as file:
         chain = causes(file, seq)
     if as_json:
         print(json.dumps([_record_as_json(record) for record in chain]))
@@ -158,6 +162,7 @@ def folded(lines: Sequence[str]) -> Iterator[str]:
 def _record_as_json(record: Record) -> dict[str, object]:
     fields = attrs.asdict(record.event, value_serializer=_plain)
     about = {"seq": record.seq, "t": record.t, "event": type(record.event).__name__}
+    about |= {} if record.actor is None else {"actor": record.actor}
     return about | ({} if record.cause is None else {"cause": record.cause}) | fields
 
 
@@ -167,7 +172,7 @@ def _plain(_: object, __: object, value: object) -> object:
 
 def _line(record: Record, clock: Clock) -> str:
     because = "" if record.cause is None else f"  because of #{record.cause}"
-    return f"#{record.seq:<8} {clock(record.t):<14} {event_text(record.event)}{because}"
+    return f"#{record.seq:<8} {clock(record.t):<14} {record_text(record, clock)}{because}"
 
 
 # --- laws -------------------------------------------------------------------------------------
@@ -215,11 +220,23 @@ def summary(
         ),
     ] = None,
 ) -> None:
-    """Summarise a log: makespan, flowtimes, and where the processor time went."""
-    with reading(log) as file:
+    """Summarise a log: makespan, flowtimes, and where the processor time went; of a log of your own
+    actors, count events and messages."""
+    with reading(log, own=True) as file:
+        if isinstance(file, OwnLog):
+            show(*_counted(file, by, as_json))
+            return
         report = Report.of(file, workers=by == WORKER, jobs=by == JOB)
         lines = list(_summary_lines(report, by, as_json))
     show(*lines)
+
+
+def _counted(log: OwnLog, by: str | None, as_json: bool) -> Iterator[str]:
+    if by is not None:
+        problem = f"{by!r}: a log of your own actors counts by actor"
+        raise InputError(str(log.path), "--by", problem, "none")
+    counts = Counts.of(log)
+    yield from [json.dumps(counts.as_json())] if as_json else counts.lines()
 
 
 def _summary_lines(report: Report, by: str | None, as_json: bool) -> Iterator[str]:

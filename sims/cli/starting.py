@@ -22,10 +22,13 @@ from sims.examples import (
     campaigns,
     cell_file,
     copy,
+    copy_files,
     example,
     meanings,
     policy_file,
     scenario_file,
+    script,
+    scripts,
 )
 from sims.examples import examples as shipped
 from sims.options import argument, flag, natural, one_of, option, written
@@ -97,20 +100,24 @@ def _write(path: Path, text: str) -> None:
 def examples(
     names: Annotated[list[str] | None, argument(str, "NAME", "copy this one")] = None,
     everything: Annotated[bool, flag("--all", "copy all of them")] = False,
+    of_python: Annotated[bool, flag("--scripts", "Python scripts instead")] = False,
     output: Annotated[Path, written("where to", Path, "FOLDER")] = Path(),
 ) -> None:
-    """List the scenarios and campaigns that come with Holdfast, or copy some.
+    """List the scenarios and campaigns that come with Holdfast, or its Python scripts, or copy
+    some.
 
     `holdfast examples volatile20` copies it to the current folder; --all copies all of them.
+    `holdfast examples --scripts bandwidth` copies a script, to be run with `python bandwidth.py`.
     """
-    known = shipped() | campaigns()
+    known = scripts() if of_python else shipped() | campaigns()
+    find = script if of_python else example
     if not names and not everything:
         list_pairs(known.items())
         return
     for name in names or ():
-        example(name)  # none is copied where one is unknown
+        find(name)  # none is copied where one is unknown
     for name in known if everything else names or ():
-        show(*copy(name, output))
+        show(*(copy_files([script(name)], output) if of_python else copy(name, output)))
 
 
 def matrix(

@@ -6,9 +6,10 @@ The hooks draw the pictures of the pages' scenarios and link citations to the bi
 from __future__ import annotations
 
 import re
+import runpy
 import shlex
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import chdir, redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -90,16 +91,18 @@ def _picture(name: str, what: str, shown: dict[str, str]) -> bytes:
 def written(name: str, page: str) -> bytes:
     """Return the picture `name` that a command of a page, given as Markdown, writes.
 
-    The command runs beside the page's files, and those that `holdfast examples` and `holdfast new`
-    bring there. Raises ValueError where it fails.
+    The command runs beside the page's files, and those that `holdfast examples`, `holdfast new` and
+    the page's Python scripts bring there. Raises ValueError where it fails.
     """
     from sims.cli import main
 
     with TemporaryDirectory() as folder, chdir(folder), redirect_stdout(StringIO()):
         for file, text in files(page).items():
             Path(file).write_text(text, encoding="utf-8")
-        for words in commands(page):
-            if (words[0] in ("examples", "new") or name in words) and main(words) != 0:
+        for program, *words in commands(page, ("holdfast", "python")):
+            if program == "python" and words[0].endswith(".py"):
+                runpy.run_path(words[0], run_name="__main__")
+            elif (words[0] in ("examples", "new") or name in words) and main(words) != 0:
                 raise ValueError(f"holdfast {shlex.join(words)}")
         return Path(name).read_bytes()
 
@@ -162,12 +165,13 @@ def files(page: str) -> dict[str, str]:
     return {block.file: block.text for block in blocks(page) if block.file is not None}
 
 
-def commands(page: str) -> Iterator[list[str]]:
-    """Yield the words behind `holdfast` of each command of a page, given as Markdown."""
+def commands(page: str, programs: Sequence[str] = ("holdfast",)) -> Iterator[list[str]]:
+    """Yield the words of each command of a page, given as Markdown, that runs one of `programs`,
+    which is the first word."""
     for block in blocks(page):
         for line in block.text.splitlines() if block.language == "sh" else ():
-            if line.startswith("holdfast "):
-                yield shlex.split(line, comments=True)[1:]
+            if line.partition(" ")[0] in programs and " " in line:
+                yield shlex.split(line, comments=True)
 
 
 # --- citations --------------------------------------------------------------------------------

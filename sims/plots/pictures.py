@@ -30,6 +30,7 @@ from sims.plots.figure import (
 )
 from sims.plots.fleet import FLEET
 from sims.plots.gantt import draw_jobs, draw_legend, draw_processors
+from sims.plots.messages import Exchange, draw_messages
 from sims.plots.scene import SENT, Scene
 from sims.telling import counted, in_units, row_of
 
@@ -322,6 +323,8 @@ class What(enum.Enum):
     BANDWIDTH = "bandwidth"
     QUEUE = "queue"
     REPAIRS = "repairs"
+    MESSAGES = "messages"
+    """Messages between actors, of a log that has them."""
 
 
 DRAWN: Mapping[What, Callable[[Scene, Framing], Figure]] = MappingProxyType(
@@ -346,9 +349,10 @@ def draw(records: Iterable[Record], what: What, framing: Framing = WHOLE) -> Fig
     check_installed()
     from matplotlib import rc_context
 
-    scene = Scene.of(records)
     with rc_context({"text.parse_math": False}):  # a $ in a name is no formula
-        return DRAWN[what](scene, framing)
+        if what is What.MESSAGES:
+            return draw_messages(Exchange.of(records), framing)
+        return DRAWN[what](Scene.of(records), framing)
 
 
 def plot(records: Iterable[Record], what: What, path: Path, framing: Framing = WHOLE) -> Path:

@@ -24,7 +24,7 @@ from sims.durations import FORMS, Date
 from sims.errors import InputError, visible
 from sims.history import Run
 from sims.history.lines import Lines, skim, tells_of_holding
-from sims.log import LogFile
+from sims.log import LogFile, first_of, is_own
 from sims.telling import Clock, counted
 from sims.trace import Span
 from sims.trace.account import FlowAccount
@@ -199,6 +199,8 @@ def causes(log: LogFile, seq: int) -> list[Record]:
 def clock_of(log: Path) -> Clock:
     """Return the clock that formats this log's times; dates, if any, come before the first job."""
     unit = ""
+    if is_own(first_of(log)):
+        return Clock(unit)
     for record in LogFile(log):
         match record.event:
             case ScenarioStarted():

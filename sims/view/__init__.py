@@ -4,9 +4,10 @@ causes to follow; needs `pip install 'holdfast[view]'`."""
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from string import Template
+from typing import TYPE_CHECKING
 
 from attrs import define, field
 
@@ -17,6 +18,9 @@ from sims.telling import title_of
 from sims.view import charts
 from sims.view.story import Story, in_letters
 from sims.writing import replacing
+
+if TYPE_CHECKING:
+    from bokeh.plotting import figure as Figure
 
 HERE = Path(__file__).parent
 
@@ -82,24 +86,51 @@ class Page:
             self.summary.time, self.summary.events = record.t, record.seq + 1
 
     def _rendered(self, scene: Scene, story: Story) -> Iterator[str]:
-        """Yield the page in pieces: the part before its data, the data, and the part after."""
-        from bokeh.embed import components
-        from bokeh.resources import Resources
-
         workers = charts.processors(scene)
-        script, divs = components([workers, charts.jobs(scene, workers), charts.ledger(scene)])
-        # Only the components that are used, so that the page is as small as possible.
-        resources = Resources(mode="inline", components=["bokeh", "bokeh-gl"])
         many = max(len(scene.uses), len(scene.runs)) > charts.MOST
-        before, _, after = (HERE / "page.html").read_text(encoding="utf-8").partition("$data")
-        yield Template(before).substitute(
-            title=html.escape(title_of(scene.header)),
-            note=MANY.format(charts.MOST) if many else "",
-            summary=html.escape("\n".join(self.summary.lines())),
-            scripts=resources.render(),
-            charts="\n".join(divs),
-        )
         picked = [it.seq for it in (scene.uses, scene.runs) if len(it) <= charts.MOST]
-        yield from in_letters(story.pieces(scene.jobs, (*picked, scene.marks.seq)))
-        code = (HERE / "page.js").read_text(encoding="utf-8")
-        yield Template(after).substitute(plots=script, code=code)
+        yield from rendered(
+            title_of(scene.header),
+            "\n".join(self.summary.lines()),
+            [workers, charts.jobs(scene, workers), charts.ledger(scene)],
+            story.pieces(scene.jobs, (*picked, scene.marks.seq)),
+            note=MANY.format(charts.MOST) if many else "",
+        )
+
+
+JOB, ACTOR = ("job", "a job"), ("actor", "an actor")
+"""Words for what a page follows, without and with its article."""
+
+
+def rendered(
+    title: str,
+    summary: str,
+    drawn: Sequence[Figure],
+    data: Iterable[bytes],
+    followed: tuple[str, str] = JOB,
+    note: str = "",
+) -> Iterator[str]:
+    """Yield a page in pieces: the part before its data, the data, and the part after.
+
+    `drawn` are its charts, `data` is the JSON that `page.js` reads, `followed` says what the page
+    can follow, and `note` stands above the charts.
+    """
+    from bokeh.embed import components
+    from bokeh.resources import Resources
+
+    script, divs = components(drawn)
+    # Only the components that are used, so that the page is as small as possible.
+    resources = Resources(mode="inline", components=["bokeh", "bokeh-gl"])
+    before, _, after = (HERE / "page.html").read_text(encoding="utf-8").partition("$data")
+    yield Template(before).substitute(
+        title=html.escape(title),
+        note=note,
+        summary=html.escape(summary),
+        scripts=resources.render(),
+        charts="\n".join(divs),
+        what=followed[0],
+        one=followed[1],
+    )
+    yield from in_letters(data)
+    code = (HERE / "page.js").read_text(encoding="utf-8")
+    yield Template(after).substitute(plots=script, code=code)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import nan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sims.errors import imported, visible
 from sims.plots import GREY, SIGNS, USES
@@ -18,7 +19,6 @@ from sims.telling import SECOND, SLOT, counted, in_units, row_of, time_axis
 
 if TYPE_CHECKING:
     from bokeh.models import ColumnDataSource, HoverTool
-    from bokeh.models.glyphs import Quad
     from bokeh.models.renderers import GlyphRenderer
     from bokeh.plotting import figure as Figure
 
@@ -40,7 +40,7 @@ def processors(scene: Scene) -> Figure:
     """Return a Gantt chart of the processors' uses, with a row for each processor and marks for
     failures and checkpoints."""
     row = row_of(scene.header)
-    chart = _chart(scene, f"{row}s over time", row, scene.workers)
+    chart = blank_chart(scene, f"{row}s over time", row, scene.workers)
     raster = Raster(*IMAGE, len(scene.workers), scene.end or 1)
     _draw(chart, scene.rows_of_processors(), scene.look_of_uses(), raster)
     marks = signs(scene.marks)
@@ -55,18 +55,18 @@ def processors(scene: Scene) -> Figure:
             line_color=sign.colour if lines else "white",
             legend_label=sign.label,
         )
-    _place_legend(chart)
+    place_legend(chart)
     return chart
 
 
 def jobs(scene: Scene, beside: Figure) -> Figure:
     """Return a Gantt chart of the jobs' runs, with a row for each job in order of submission; its
     time axis moves with that of the chart `beside`."""
-    chart = _chart(scene, "jobs over time", "job, by submission", scene.jobs)
+    chart = blank_chart(scene, "jobs over time", "job, by submission", scene.jobs)
     chart.x_range = beside.x_range
     raster = Raster(*IMAGE, max(len(scene.jobs), 1), scene.end or 1)
     _draw(chart, scene.runs, scene.look_of_runs(), raster)
-    _place_legend(chart)
+    place_legend(chart)
     return chart
 
 
@@ -96,7 +96,9 @@ def ledger(scene: Scene) -> Figure:
     return chart
 
 
-def _chart(scene: Scene, title: str, row: str, names: Sequence[str]) -> Figure:
+def blank_chart(scene: Scene, title: str, row: str, names: Sequence[str]) -> Figure:
+    """Return a chart with the scene's axis of time and an empty row for each name, from the top;
+    `row` is the word for a row."""
     from bokeh.models import BasicTicker, NumeralTickFormatter, PlainText, Range1d
     from bokeh.plotting import figure
 
@@ -158,7 +160,7 @@ def _draw(chart: Figure, boxes: Columns, look: Look, raster: Raster) -> None:
                 nonselection_fill_alpha=0.15,
             )
         )
-    chart.add_tools(_hover(renderers))
+    chart.add_tools(hover(renderers))
 
 
 def _draw_image(chart: Figure, boxes: Columns, look: Look, raster: Raster) -> None:
@@ -177,25 +179,32 @@ def _draw_image(chart: Figure, boxes: Columns, look: Look, raster: Raster) -> No
     chart.image_rgba("image", source=source, x=0, y=0, dw=raster.end, dh=raster.height)
 
 
-def _place_legend(chart: Figure) -> None:
+def place_legend(chart: Figure) -> None:
+    """Put the chart's legend below it, where a click on an entry hides its glyphs."""
     for legend in chart.legend:
         legend.update(click_policy="hide", orientation="horizontal", ncols=6)
         chart.add_layout(legend, "below")
 
 
 def _source(boxes: Columns) -> ColumnDataSource:
-    from bokeh.models import ColumnDataSource, CustomJS
-
     columns = {name: boxes[name] for name in ("start", "end")}
     columns |= {name: boxes[name].astype(np.float32) for name in ("low", "high")}
     columns |= {name: boxes[name].astype(np.int32) for name in ("job", "run", "seq")}
+    return source_of(columns)
+
+
+def source_of(columns: dict[str, NDArray[Any]]) -> ColumnDataSource:
+    """Return a chart's source with these columns, whose rows can be picked; `job` is the row of
+    whom a pick follows, and `seq` the event that it explains."""
+    from bokeh.models import ColumnDataSource, CustomJS
+
     source = ColumnDataSource(columns, tags=["boxes"])
     picked = CustomJS(args={"source": source}, code="window.holdfast.picked(source)")
     source.selected.js_on_change("indices", picked)
     return source
 
 
-def _hover(renderers: Sequence[GlyphRenderer[Quad]]) -> HoverTool:
+def hover(renderers: Sequence[GlyphRenderer[Any]]) -> HoverTool:
     """Return the tool that tells the page which box the mouse points at.
 
     The page itself says what the box is. bokeh's own tooltips take what a formatter returns as HTML

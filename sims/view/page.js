@@ -127,7 +127,8 @@ window.holdfast = (() => {
     }
     shown = source;
     const { job, run, start, end, seq } = source.data;
-    const whose = job[at] < 0 ? "" : ` ${data.jobs[job[at]]}, run ${run[at]}`;
+    const numbered = run ? `, run ${run[at]}` : "";
+    const whose = job[at] < 0 ? "" : ` ${data.jobs[job[at]]}${numbered}`;
     const lines = [`${time(start[at])} to ${time(end[at])}`, ...because(seq[at])];
     const items = lines.map((line) => {
       const it = document.createElement("div");
@@ -160,7 +161,7 @@ window.holdfast = (() => {
     byId("job").addEventListener("change", () => {
       const job = indexOf.get(byId("job").value.trim());
       if (job !== undefined) follow(job);
-      else byId("who").textContent = "There is no such job in this log.";
+      else byId("who").textContent = `There is no such ${document.body.dataset.what} in this log.`;
     });
     const follows = (event) => (mouse = { x: event.clientX, y: event.clientY });
     document.addEventListener("pointermove", follows, { capture: true });

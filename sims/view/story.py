@@ -9,7 +9,7 @@ from __future__ import annotations
 import zlib
 from array import array
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -48,6 +48,8 @@ class Story:
 
     places: Mapping[str, int]
     """Maps a job's name to its place in the order of submission, as soon as it is submitted."""
+    text_of: Callable[[Record], str] = lambda record: event_text(record.event)
+    """Returns the text of an event on the page."""
     _times: array[float] = field(init=False, factory=lambda: array("d"))
     _causes: array[int] = field(init=False, factory=lambda: array("i"))
     _packed: list[bytes] = field(init=False, factory=list)
@@ -62,7 +64,7 @@ class Story:
         """Keep the next event of the log: its time, its cause and its text."""
         self._times.append(record.t)
         self._causes.append(NOTHING if record.cause is None else record.cause)
-        self._words.append(event_text(record.event))
+        self._words.append(self.text_of(record))
         if len(self._words) == PIECE:
             self._pack()
 
@@ -73,17 +75,17 @@ class Story:
     def listen(self, history: History) -> None:
         """Keep the lives of the jobs that this history reads of. `places` must know a job before
         its first run starts."""
-        history.take(RunRow, lambda it: self._live(it.job, it.ended_by), self._start)
+        history.take(RunRow, lambda it: self.live(it.job, it.ended_by), self._start)
         history.take(JobRow, self._job_over)
 
     def _start(self, row: RunRow) -> None:
-        self._live(row.job, row.seq)
+        self.live(row.job, row.seq)
 
     def _job_over(self, row: JobRow) -> None:
-        self._live(row.name, row.seq)
-        self._live(row.name, row.ended_by)
+        self.live(row.name, row.seq)
+        self.live(row.name, row.ended_by)
 
-    def _live(self, job: str, seq: int | None) -> None:
+    def live(self, job: str, seq: int | None) -> None:
         """Add an event, by its number, to a job's life; None: the log ends before it."""
         place = self.places[job]
         # One event may begin and end many copies of a job: a log of copies has 20 for each event.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from actors.hazards import Faults, exponential_faults, weibull_faults
     from actors.runtime import ActorFailed, Deadlock
     from actors.runtime.simulate import clock, simulate
+    from holdfast import actors, live
     from policies.interface import *  # noqa: F403
     from sims.campaign.question import campaign, compare
     from sims.campaign.sensitivity import sensitivity
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from sims.scenario.faults import FaultLaw
     from sims.scenario.keys import schema
     from sims.session import Checked, check, load, run
-
-    actors: Any
-    live: Any
 
 
 __all__ = [
