@@ -126,6 +126,15 @@ def about(value: float, unit: str) -> str:
     return in_units(value, unit, 4)
 
 
+def time_words(seconds: float) -> str:
+    """Return a wall time in whole hours from 2 h on, in whole minutes from 2 min on, and else in
+    seconds."""
+    hours, minutes = seconds / HOUR, seconds / 60
+    if hours >= 2:
+        return f"{hours:,.0f} h"
+    return f"{minutes:.0f} min" if minutes >= 2 else f"{seconds:.0f} s"
+
+
 LARGEST_RATIO = 1.1
 """Ratio by which two numbers of faults, or two rates, may differ without a warning."""
 PARTED = (

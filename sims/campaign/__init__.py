@@ -126,6 +126,8 @@ class TuneSection(Section):
     """Half-width of the answer's interval at which no more runs are added, such as `"1%"`."""
     each: AtLeastOne = 64
     """Largest number of runs of a point of the search."""
+    within: str | None = None
+    """Real time in which the search ends with what it then knows, such as `"2min"`."""
 
 
 class PictureSection(Section):

@@ -289,6 +289,15 @@ class Dimension:
         scale = log if self.logs else float
         return (scale(value) - scale(self.low)) / (scale(self.high) - scale(self.low))
 
+    def span(self, low: float, high: float) -> float:
+        """Return the fraction of the range that lies between two numbers."""
+        return self.part(high) - self.part(low)
+
+    def step(self, low: float, high: float) -> str:
+        """Return, as text, by how much one number of the range is above another: a percentage where
+        `logs`."""
+        return f"{100 * (high / low - 1):.2g} %" if self.logs else self.text(high - low)
+
     def beyond(self, value: Any) -> str:
         """Return a clause that says at which end of the range a value lies, and on which side
         better values may be; empty for other values, for words, and where nothing can be lower: at

@@ -59,14 +59,16 @@ def execute(
     *,
     watch: Watch = unwatched,
     retry: bool = False,
+    longest: float = LONGEST,
 ) -> Results:
     """Run those runs of a campaign that have no result in `store`, on this machine's cores by
     default, and return all results.
 
     `store` keeps each new result (default: in memory), and `watch` is called with the numbers of
-    runs done and asked for. A run that raises an error is a result like others (`Results.raised`);
-    `retry` repeats such runs. With `precision`, replications are added until intervals are narrow
-    enough. Raises InputError, before anything runs, for a campaign that cannot be run.
+    runs done and asked for. Batches take at most about `longest` seconds. A run that raises an
+    error is a result like others (`Results.raised`); `retry` repeats such runs. With `precision`,
+    replications are added until intervals are narrow enough. Raises InputError, before anything
+    runs, for a campaign that cannot be run.
     """
     plan = Cases.of(campaign)
     check(campaign, plan)
@@ -76,7 +78,7 @@ def execute(
         results.forget_raised()
     kept.describe(results.description())
     with opened(workers) as ready:
-        engine = Engine(results, ready, kept, watch)
+        engine = Engine(results, ready, kept, watch, longest)
         while engine.run() and campaign.precision is not None:
             pass
     kept.describe(results.description())  # what was looked at before may not be all it read
@@ -112,6 +114,8 @@ class Engine:
     workers: Workers
     kept: Kept
     watch: Watch
+    longest: float = LONGEST
+    """Largest time that a batch should take, seconds."""
     asked: int = 0
     """Number of runs asked for so far."""
     _left: int = 0
@@ -174,12 +178,12 @@ class Engine:
         takes.
 
         After that a batch is an equal share of the remaining work, SHARE batches for each slot, but
-        takes between SHORTEST and LONGEST seconds and has at most MOST runs.
+        takes between SHORTEST and `longest` seconds and has at most MOST runs.
         """
         if not self._each:
             return 1
         share = self._each * max(self._left, 1) / (SHARE * self.workers.slots)
-        return min(MOST, max(1, int(min(max(share, SHORTEST), LONGEST) / self._each)))
+        return min(MOST, max(1, int(min(max(share, SHORTEST), self.longest) / self._each)))
 
     def _batch(self, runs: Sequence[tuple[Case, int, str]]) -> Batch:
         """Return the batch of these runs with everything that a worker process needs for them."""

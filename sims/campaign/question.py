@@ -210,7 +210,11 @@ def compare(
         problem = f"{spec.value} is none of each job's"
         known = ", ".join(it.value for it in Measure if it.quantity)
         raise InputError(COMMAND_LINE, "--by", problem, f"--measure {known}")
-    alone, by_name = campaign_of(Path(file), changes, spec, runs, seed, until), named(variants)
+    by_name = named(variants)
+    if len(by_name) == 1:
+        problem = f"{next(iter(by_name))} is one variant: there is nothing to compare with"
+        raise InputError(COMMAND_LINE, "--vary", problem, "two values or more")
+    alone = campaign_of(Path(file), changes, spec, runs, seed, until)
     asked = alone.model_copy(
         update={
             "precision": precision_of(precision, runs, most),

@@ -27,6 +27,7 @@ import numpy as np
 from attrs import define, field
 
 from sims.campaign.axes import Dimension, Point
+from sims.campaign.pace import OutOfTime
 from sims.intervals import Estimate, mean_of
 
 FIRST, EACH = 4, 64
@@ -149,15 +150,28 @@ class Search:
         self._rounds = ROUNDS if ranged else 0
 
     def run(self) -> Trial | None:
-        """Run the whole search, and return the best point; None where no point keeps to the
-        bounds."""
+        """Run the whole search, as far as there is time, and return the best point; None where no
+        point keeps to the bounds."""
+        try:
+            best = self._run()
+        except OutOfTime:
+            best = self._so_far()
+        return best if best and best.kept else None
+
+    def _so_far(self) -> Trial | None:
+        """Return the best of the points that have runs; None where there is none."""
+        best = self._least() if any(it.values for it in self.trials.values()) else None
+        if best is not None:
+            self._judge(best)
+        return best
+
+    def _run(self) -> Trial | None:
         best = self._settle(None, self._raced)
         for most in (*[self._raced] * self._rounds, self.each):
             self._rounds = max(self._rounds - 1, 0)
             best = best and self._settle(best, most)
             best = best and self._lowest(best)
-        best = best and self._settle(best, self.each)
-        return best if best and best.kept else None
+        return best and self._settle(best, self.each)
 
     @property
     def runs(self) -> int:
@@ -341,6 +355,14 @@ class Search:
                     values += (it.at((low + high) / 2),)
             for value in values:
                 yield (*best.point[:place], value, *best.point[place + 1 :])
+
+    def gaps(self, best: Trial, place: int) -> list[tuple[float, float]]:
+        """Return the pairs of neighbours on the line through the best in dimension number `place`
+        between which nothing was tried, though there are values; none for a list of words."""
+        it = self.dimensions[place]
+        line = [t.point[place] for t in self._line(best, place) if t.values]
+        pairs = pairwise(line) if it.ranges else ()
+        return [(low, high) for low, high in pairs if high - low > it.whole]
 
     # --- what is as good ------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ seed; all intervals of the table hold together.
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
@@ -33,6 +34,7 @@ from sims.scenario import Scenario
 from sims.scenario.keys import axis_words, is_time
 from sims.scenario.loader import leaves, read
 from sims.tables.fields import Measured, Timed, annotated
+from sims.tables.refusals import meant
 from sims.telling import SECOND, amount_of, counted, grid, units
 
 MOST = 40
@@ -51,6 +53,11 @@ def measured_keys(table: Mapping[str, Any], scenario: BaseModel) -> Iterator[str
         value, measured = _number(scenario, key)
         if measured and 0 < value < inf:
             yield key
+
+
+LENGTH = re.compile(r"job\.(jobs\.\d+\.)?(time|(speedup|synthetic)\..+)")
+"""Pattern of the keys that say how much work jobs are. They matter in every scenario, and tell
+nothing."""
 
 
 def _number(scenario: BaseModel, key: str) -> tuple[float, bool]:
@@ -80,6 +87,8 @@ class Changes(Answer):
 
     file: str
     comparison: Comparison
+    left_out: tuple[str, ...]
+    """Keys of the jobs' own lengths, which are not changed unless they are named."""
     by: float
     """Part by which numbers were changed."""
     scenario: Scenario
@@ -128,7 +137,11 @@ class Changes(Answer):
         level = f"All intervals hold together at 95 % ({counted(tests, 'comparison')}, Bonferroni)."
         missing = lacking([self.comparison], self.measure, ranked=False)
         assumed = f"Assumed: {assumptions(self.scenario)}."
-        return [self.sentence, *missing, assumed, *([level] if tests else [])]
+        lengths = (
+            f"Left out: {', '.join(self.left_out)}, of which more is more work; --keys has it."
+        )
+        out = [lengths] if self.left_out else []
+        return [self.sentence, *missing, *out, assumed, *([level] if tests else [])]
 
 
 # --- one number at a time -----------------------------------------------------------------------
@@ -336,11 +349,14 @@ def sensitivity(
     with `pairs`, change two numbers together.
 
     `keys`: the numbers' dotted keys, by default those of every number with a unit that the file
-    gives; `pairs`: two such keys instead; `by`: the part by which each is made smaller and larger,
-    such as 0.2 or "20%", above 0 and below 1. The rest is as for `compare`. Raises InputError for a
-    key that holds no number above 0, for no key, for more than MOST that are not named, and for
-    pairs that are not two keys.
+    gives, but for the jobs' own lengths; `pairs`: two such keys instead; `by`: the part by which
+    each is made smaller and larger, such as 0.2 or "20%", above 0 and below 1. The rest is as for
+    `compare`. Raises InputError for a key that holds no number above 0, for no key, for more than
+    MOST that are not named, for pairs that are not two keys, and for fewer than two runs.
     """
+    if runs < 2:
+        accepted = "a whole number from 2: one run has no interval"
+        raise InputError(COMMAND_LINE, "--runs", f"{runs} is not accepted", accepted)
     path, changes, (part, _) = Path(file), changes or {}, percentage(by)
     if not 0 < part < 1:
         accepted = "a percentage such as 20%, above 0 %, below 100 %"
@@ -351,8 +367,10 @@ def sensitivity(
     asked = campaign_of(path, changes, gauge_of(measure), runs, seed, until)
     table = changed(path, changes)
     scenario = read(table, str(path), path.parent)
-    names = tuple(pairs or keys or measured_keys(table, scenario))
-    values = {key: _checked(scenario, key) for key in names}
+    every = tuple(measured_keys(table, scenario))
+    lengths = tuple(key for key in every if LENGTH.fullmatch(key) and not (keys or pairs))
+    names = tuple(pairs or keys or (key for key in every if key not in lengths))
+    values = {key: _checked(table, scenario, key) for key in names}
     if not values or (not keys and len(values) > MOST):
         problem = f"the file gives {counted(len(values), 'number')} with a unit"
         raise InputError(COMMAND_LINE, "--keys", problem, "the keys to vary")
@@ -378,7 +396,7 @@ def sensitivity(
         problem = f"no run of the scenario as it is has a {cell.gauge.value}"
         accepted = "a scenario whose runs complete, a later --until, or another measure"
         raise InputError(COMMAND_LINE, "--measure", problem, accepted)
-    facts = str(path), cell, part, scenario
+    facts = str(path), cell, lengths, part, scenario
     if pairs:
         return PairMap(*facts, names, {at: lines[name] for at, name in points.items()})
     factors = [
@@ -388,12 +406,12 @@ def sensitivity(
     return Sensitivity(*facts, factors)
 
 
-def _checked(scenario: BaseModel, key: str) -> float:
-    """Return the number at a dotted key of the scenario. Raises InputError where there is no finite
-    number above 0."""
+def _checked(table: Mapping[str, Any], scenario: BaseModel, key: str) -> float:
+    """Return the number at a dotted key of the scenario of a file's table. Raises InputError where
+    there is no finite number above 0."""
     value, _ = _number(scenario, key)
     if not isfinite(value) or value <= 0:
-        problem = f"{key} holds no number above 0"
+        problem = f"{key} holds no number above 0{meant(key, dict(leaves(table)))}"
         raise InputError(COMMAND_LINE, "--keys", problem, "keys of numbers that the scenario has")
     return value
 

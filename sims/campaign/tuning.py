@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from math import isinf, isnan
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import inf, isinf, isnan
 from pathlib import Path
 from typing import Any
 
-from attrs import define, evolve, frozen
+from attrs import define, evolve
 
+from policies.maths.tolerance import SAME
 from sims.campaign import Campaign, TuneSection
 from sims.campaign.answers import Answer, assumptions, ends, expressions
 from sims.campaign.axes import (
     FORMS,
     Dimension,
-    Point,
     Settings,
     as_toml,
     dimension,
@@ -30,10 +29,10 @@ from sims.campaign.axes import (
     settings_at,
     settings_text,
 )
-from sims.campaign.comparing import run_of
-from sims.campaign.engine import Watch, execute, unwatched
+from sims.campaign.engine import Watch, unwatched
 from sims.campaign.executors import Workers, opened
 from sims.campaign.indifferent import warn_of_indifference
+from sims.campaign.pace import Pace
 from sims.campaign.picture import draw_tuning
 from sims.campaign.plan import Case, Cases
 from sims.campaign.question import (
@@ -41,55 +40,22 @@ from sims.campaign.question import (
     campaign_of,
     named,
     precision_of,
-    refuse_raised,
 )
-from sims.campaign.results import Results, store_in
-from sims.campaign.search import EACH, FIRST, SURE, Search, State, Trial, Value, estimate
+from sims.campaign.results import store_in
+from sims.campaign.runner import Bound, Runner, naming_over, values_of
+from sims.campaign.search import EACH, FINE, FIRST, SURE, Search, State, Trial, Value, estimate
+from sims.durations import FORMS as FORMS_OF_TIME
 from sims.durations import seconds
 from sims.errors import COMMAND_LINE, InputError, chosen
-from sims.intervals import LEVEL, Estimate, mean_of, rounded
+from sims.intervals import LEVEL, Estimate, rounded
 from sims.metrics.measures import Measure
 from sims.scenario import Scenario
-from sims.telling import amount_of, counted, grid
+from sims.telling import amount_of, counted, grid, time_words
 
 FEW = 7
 """Numbers of a range at which it is looked whether it can matter."""
 FRESH = 2**20
 """Distance between the seeds of the search and those of the answer."""
-RELATION = re.compile(r"\s*(>=|<=)\s*")
-
-
-@frozen
-class Bound:
-    """A measure whose mean has to be at least, or at most, a number."""
-
-    measure: Measure
-    least: bool
-    limit: float
-
-    @classmethod
-    def of(cls, word: str) -> Bound:
-        """Return the bound that a text such as `goodput>=0.95` or `makespan<=2d` states.
-
-        Raises InputError for another word.
-        """
-        try:
-            measure, relation, limit = RELATION.split(word.strip(), maxsplit=1)
-            return cls(Measure(measure), relation == ">=", float(seconds(limit)))
-        except ValueError:
-            names = ", ".join(it.value for it in Measure)
-            accepted = f"MEASURE>=NUMBER or MEASURE<=NUMBER; measures: {names}"
-            raise InputError(COMMAND_LINE, "--subject-to", f"{word!r} is none", accepted) from None
-
-    def beyond(self, values: Sequence[Value], which: int, level: float) -> Estimate:
-        """Return by how much the mean of value number `which` is beyond the bound; it is at most 0
-        where it keeps to it."""
-        sign = -1 if self.least else 1
-        known = (it[which] for it in values)
-        return mean_of([sign * (it - self.limit) for it in known if it is not None], level)
-
-    def __str__(self) -> str:
-        return f"{self.measure.value} {'>=' if self.least else '<='} {self.limit:g}"
 
 
 @define(repr=False)
@@ -107,6 +73,7 @@ class Tuned(Answer):
     """Results of the best point's runs on seeds that the search did not use."""
     level: float
     """Level of its intervals, which pays for each look at them after which runs could end."""
+    pace: Pace
 
     @property
     def settings(self) -> Settings:
@@ -161,6 +128,8 @@ class Tuned(Answer):
         runs = counted(len(self.fresh), "run")
         if len(self.fresh) > 1 and len({it[0] for it in self.fresh}) == 1:
             runs += f", all with the same {self.measure.value}"
+        if self.pace.out:
+            runs = f"stopped after {time_words(self.pace.within)}; {runs}"
         if self.follows:
             clauses.append(f"with {settings_text(self.follows)}")
         return "; ".join((", ".join(clauses), ", ".join(values), *self._doubted, f"{runs}."))
@@ -218,9 +187,35 @@ class Tuned(Answer):
             few, many, points = min(unknown), max(unknown), counted(len(unknown), "point")
             runs = f"{few:,} to " * (few < many) + counted(many, "run")
             said.append(f"{points} could be told neither as good nor worse with {runs} each.")
+        said += [*self._left(), *self._gaps()]
         tried = f"{counted(len(trials), 'point')}, {counted(self.runs, 'run')}"
         said.append(f"Tried: {tried}; the seeds of the answer are not those of the search.")
         return [*said, f"Run it alone: {self.command}"]
+
+    def _left(self) -> Iterator[str]:
+        """Yield a note on what is still open where the search was stopped by its time."""
+        if self.pace.out:
+            more = max(self.search.at_most - self.search.runs, 0)
+            takes = time_words(more * self.pace.each)
+            yield (
+                f"Stopped after {time_words(self.pace.within)}: at most {counted(more, 'run')} "
+                f"more (about {takes}) would tell more. The same command with a longer --within, "
+                "or without, goes on from what is kept."
+            )
+
+    def _gaps(self) -> Iterator[str]:
+        """Yield a note for each range on the values of the line through the best between which
+        nothing was tried, where a narrow valley would be missed."""
+        for place, it in enumerate(self.search.dimensions):
+            gaps = self.search.gaps(self.best, place)
+            wide = [gap for gap in gaps if it.span(*gap) > FINE * (1 + SAME)]
+            spans = ", ".join(f"{it.text(low)} and {it.text(high)}" for low, high in wide)
+            rest = [gap for gap in gaps if gap not in wide]
+            steps = it.step(*max(rest, key=lambda gap: it.span(*gap))) if rest else ""
+            within = f"two neighbours, which are at most {steps} apart" if rest else ""
+            if gaps:
+                where = " and elsewhere ".join(filter(None, (spans, within)))
+                yield f"{it.key}: nothing was tried between {where}: a valley there is missed."
 
     # --- as a table ---------------------------------------------------------------------------
 
@@ -290,6 +285,7 @@ class Tuned(Answer):
             "may_be_as_good": self.search.region(self.best, State.OPEN),
             "tried": self.rows(),
             "runs": self.runs,
+            "stopped": self.pace.out,
             "sentence": self.sentence,
             "command": self.command,
         }
@@ -317,12 +313,14 @@ def tune(
     precision: float | str | None = None,
     most: int = MOST_RUNS,
     each: int = EACH,
+    within: float | str | None = None,
     tolerance: float = 0.01,
     seed: int | None = None,
     until: float | None = None,
     workers: Workers | None = None,
     store: str | Path | None = None,
     watch: Watch = unwatched,
+    say: Callable[[str], object] = lambda text: None,
 ) -> Tuned:
     """Search for the settings of a scenario file at which the mean of a measure is best, and
     measure them anew.
@@ -333,69 +331,53 @@ def tune(
     those to expressions such as "128 + spares". `runs` are those of the answer, on
     fresh seeds; with `precision`, such as "1%", more are added, up to `most`, until the interval's
     half-width is so small. `each` is the largest number of runs of a point of the search; points
-    within `tolerance` of the best mean are as good. The rest is as for `compare`. Raises InputError
-    where nothing can be varied, or no point keeps to the bounds.
+    within `tolerance` of the best mean are as good. `within` is the real time in which the search
+    ends with what it then knows, seconds or a text such as "2min"; `say` is called with the plan
+    once the time of a run is known. The rest is as for `compare`. Raises InputError where nothing
+    can be varied, no point keeps to the bounds, or the time is too short to say anything.
     """
     if isinstance(over, Mapping):
         over = [dimension(key, values) for key, values in over.items()]
     _check(over, each)
     wanted = precision_of(precision, runs, most, of="mean")
-    answer_runs = most if wanted else runs
+    pace = Pace(_real_seconds(within), most if wanted else runs)
     measure, bounds = direction(minimise, maximise), tuple(map(Bound.of, subject_to))
     measures = dict.fromkeys(it.value for it in (measure, *(bound.measure for bound in bounds)))
     asked = campaign_of(Path(file), changes or {}, measure, runs, seed, until)
     also = {"measures": tuple(measures), "follows": dict(follows or {})}
-    asked, kept = asked.model_copy(update=also), store_in(store)
-    with _naming_over():
+    asked = asked.model_copy(update=also)
+    with naming_over():
         warn_of_indifference(Cases(_at_ends(asked, over)), (it.key for it in over))
     with opened(workers) as ready:
-
-        def run(points: Sequence[Point], asked: Campaign, others: int) -> Results:
-            """Run the campaign `asked` with a variant for each of these points, and return its
-            results.
-
-            `others` is the number of runs of other points, which count as done where progress is
-            shown.
-            """
-            variants = named([settings_at(over, it) for it in points])
-            asked = asked.model_copy(update={"variants": variants})
-            with _naming_over():
-                found = execute(
-                    asked,
-                    ready,
-                    kept,
-                    watch=lambda now, _: watch(others + now, search.at_most + answer_runs),
-                )
-            refuse_raised(found)
-            return found
-
-        def evaluate(points: Sequence[Point], count: int) -> dict[Point, list[Value]]:
-            others = (len(it.values) for it in search.trials.values() if it.point not in points)
-            found = run(points, asked.model_copy(update={"replications": count}), sum(others))
-            return dict(zip(points, _values(found, bounds), strict=True))
-
-        def beyond(values: Sequence[Value]) -> list[Estimate]:
-            return [it.beyond(values, k, SURE) for k, it in enumerate(bounds, 1)]
-
-        sign = -1 if measure.higher_is_better else 1
-        search = Search(tuple(over), evaluate, beyond, tolerance, each, sign)
+        how = tuple(over), bounds, tolerance, each, -1 if measure.higher_is_better else 1
+        runner = Runner(asked, ready, store_in(store), pace, watch, say, *how)
+        search = runner.search
         best = search.run()
         if best is None:
-            raise _nothing_fits(search, measure, bounds)
+            raise _nothing_fits(search, measure, bounds, pace)
+        if wanted is not None:
+            wanted = wanted.model_copy(update={"most": max(pace.answered(most), runs)})
         anew = {"seed": (asked.seed or 0) + FRESH, "precision": wanted}
-        answer = run([best.point], asked.model_copy(update=anew), search.runs)
-    [fresh] = _values(answer, bounds)
-    facts = measure, bounds, fresh, answer.campaign.level
+        anew["replications"] = pace.answered(runs)
+        answer = runner.run([best.point], asked.model_copy(update=anew), search.runs)
+    [fresh] = values_of(answer, bounds)
+    facts = measure, bounds, fresh, answer.campaign.level, pace
     return Tuned(answer.plan[0], search, best, *facts)
 
 
-@contextmanager
-def _naming_over() -> Iterator[None]:
-    """Return a context in which errors about variants name the option of a search."""
+def _real_seconds(within: float | str | None) -> float:
+    """Return the seconds that a time such as `2min` states; inf for None.
+
+    Raises InputError for anything that is no time above 0.
+    """
     try:
-        yield
-    except InputError as error:
-        raise evolve(error, key=error.key.replace("--vary", "--over")) from None
+        found = inf if within is None else float(seconds(str(within)))
+    except ValueError:
+        found = 0.0
+    if not found > 0:
+        accepted = f"a time above 0: {FORMS_OF_TIME}"
+        raise InputError(COMMAND_LINE, "--within", f"{within!r} is not accepted", accepted)
+    return found
 
 
 def _at_ends(asked: Campaign, over: Sequence[Dimension]) -> Campaign:
@@ -412,8 +394,8 @@ def _at_ends(asked: Campaign, over: Sequence[Dimension]) -> Campaign:
 
 
 def _check(over: Sequence[Dimension], each: int) -> None:
-    """Raise InputError where there is nothing to search: no dimension, a key twice, the key `seed`,
-    or fewer than FIRST runs of a point (`each`)."""
+    """Raise InputError where there is nothing to search: no dimension, one of a single value, a key
+    twice, the key `seed`, or fewer than FIRST runs of a point (`each`)."""
     if not over:
         raise InputError(COMMAND_LINE, "--over", "nothing is varied", FORMS)
     names = [it.key for it in over]
@@ -421,30 +403,29 @@ def _check(over: Sequence[Dimension], each: int) -> None:
     if "seed" in names:
         problem = "seed: all points are run with the same seeds"
         raise InputError(COMMAND_LINE, "--over", problem, "another key; --seed, --runs")
+    for it in over:
+        if len(it.words) == 1:
+            problem = f"{it.key} has one value, {it.text(it.words[0])}: nothing is chosen"
+            raise InputError(COMMAND_LINE, "--over", problem, "two values or more, or a range")
     if each < FIRST:
         accepted = f"a whole number from {FIRST}: the runs before points are compared first"
         raise InputError(COMMAND_LINE, "--each", f"{each} is not accepted", accepted)
 
 
-def _values(found: Results, bounds: Sequence[Bound]) -> list[list[Value]]:
-    """Return, for each variant, a tuple for each run: the value of the measure first, and then of
-    those that have bounds."""
-    campaign = found.campaign
-    gauges = [campaign.gauges[0], *(campaign.gauge(it.measure.value) for it in bounds)]
-    rows: dict[str, list[Value]] = {name: [] for name in campaign.variants}
-    for (case, _), result in found.finished():
-        values = (run_of(result, it, campaign.until).value for it in gauges)
-        rows[case.variant].append(tuple(values))
-    return list(rows.values())
-
-
-def _nothing_fits(search: Search, measure: Measure, bounds: Sequence[Bound]) -> InputError:
+def _nothing_fits(
+    search: Search, measure: Measure, bounds: Sequence[Bound], pace: Pace
+) -> InputError:
     """Return the error of a search in which no point keeps to the bounds.
 
     The message names the point that breaks the fewest bounds, and among these by the least. Where
     runs have no value of the measure, or none of a bound's, it says that instead.
     """
     known = [it for it in search.trials.values() if not isnan(it.mean)]
+    if pace.out and not any(it.values for it in search.trials.values()):
+        first = len(search.trials) * FIRST
+        problem = f"{time_words(pace.within)} are over before anything can be said"
+        accepted = f"about {time_words(2 * first * pace.each)}; what is finished is kept"
+        return InputError(COMMAND_LINE, "--within", problem, accepted)
     if not known:
         points = counted(len(search.trials), "point")
         problem = f"none of {points} has a {measure.value} in all of its runs"
@@ -477,9 +458,11 @@ def _nothing_fits(search: Search, measure: Measure, bounds: Sequence[Bound]) -> 
 OPTION = re.compile(r"--([a-z-]+)")
 
 
-def searched(asked: Campaign, workers: Workers, store: Path, watch: Watch) -> Tuned:
+def searched(
+    asked: Campaign, workers: Workers, store: Path, watch: Watch, say: Callable[[str], object]
+) -> Tuned:
     """Search as the `[tune]` section of the campaign `asked` says, with results kept in the folder
-    `store`.
+    `store`. `say` is called with the plan.
 
     Raises InputError where nothing can be searched, naming the file and its keys.
     """
@@ -495,6 +478,7 @@ def searched(asked: Campaign, workers: Workers, store: Path, watch: Watch) -> Tu
             workers=workers,
             store=store,
             watch=watch,
+            say=say,
             **dict(section),
         )
     except InputError as error:

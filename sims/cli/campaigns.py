@@ -116,7 +116,7 @@ def working(
     except KeyboardInterrupt as interrupt:
         # Whoever presses again while workers are stopped would only see a traceback.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        more = "without --store nothing is kept"
+        more = "with --store none nothing is kept"
         if store is not None:
             kept = f"what is finished is in {store}: the same command goes on"
             more = kept if Store(store).files() else "no run has finished yet"
@@ -177,7 +177,7 @@ def run(
         drawn = store.folder / f"{asked.name}.png"
         if asked.tune is not None:
             with working(*begun, bound=True) as (workers, watch):
-                answer = searched(asked, workers, store.folder, watch)
+                answer = searched(asked, workers, store.folder, watch, note)
             show_table(answer)
             show(answer.saved(drawn))
             return

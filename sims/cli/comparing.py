@@ -4,6 +4,7 @@ answers one question with a table and a sentence."""
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -31,14 +32,16 @@ from sims.options import (
     Policies,
     ScenarioFile,
     Until,
+    duration,
     flag,
     option,
     picture,
     positive_int,
     written,
 )
-from sims.scenario.loader import overridden
+from sims.scenario.loader import overridden, parse, read
 from sims.telling import show_table
+from sims.writing import unlinked
 
 VALUES = "KEY=V1,V2,..."
 Precision = Annotated[
@@ -52,12 +55,33 @@ Precision = Annotated[
 ]
 Most = Annotated[int, option(positive_int, "N", "with --precision: runs at most")]
 Store = Annotated[
-    Path | None, option(Path, "DIR", "folder of results: what is interrupted resumes from it")
+    Path | None,
+    option(
+        Path,
+        "DIR",
+        "folder of results, from which what was stopped goes on; default: logs/NAME.runs; "
+        "`none`: nothing is kept",
+    ),
 ]
 Output = Annotated[
     Path | None,
     written("draw a picture, or write the table", lambda word: picture(word, *TABLES)),
 ]
+
+
+def _kept(file: Path, changes: list[str] | None, store: Path | None) -> Path | None:
+    """Return the folder in which the results of a question about a scenario file are kept: `store`,
+    or by default a folder beside the scenario's log; None where nothing is kept.
+
+    Without polars nothing can be kept by default, which a note says.
+    """
+    if store is not None:
+        return None if store == Path("none") else store
+    if find_spec("polars") is None:
+        note("nothing is kept: polars is missing; pip install 'holdfast[results]'")
+        return None
+    table = parse(file, changes or ())
+    return unlinked(Path("logs") / f"{read(table, str(file)).name}.runs", "--store")
 
 
 def _tell(answer: Answer, as_json: bool, output: Path | None) -> None:
@@ -149,6 +173,7 @@ def compare(
     columns, more = apart(across or (), "--across")
     places = [_axis(word, "--across") for word in columns]
     variants = combined([_axis(word, "--vary") for word in rows], places)
+    store = _kept(file, changes, store)
     with working(file, "simulating", store) as (workers, watch):
         found = compared(
             file,
@@ -194,6 +219,10 @@ def tune(
     precision: Precision = None,
     most: Most = MOST_RUNS,
     each: Annotated[int, option(positive_int, "N", "runs of a point of the search at most")] = EACH,
+    within: Annotated[
+        float | None,
+        option(duration, "TIME", "real time in which the search ends with what it then knows"),
+    ] = None,
     seed: FirstSeed = None,
     changes: Overrides = None,
     policies: Policies = None,
@@ -212,9 +241,13 @@ def tune(
     With --precision, runs of the answer are added, and RUNS are those before the first look at its
     interval; each of k looks is at 1 - 0.05/k (Bonferroni).
 
+    With --within the search ends in time, with the best that it then knows and what is still open.
+    What is finished is kept (--store), and the same command goes on from it.
+
     The answer also says which settings are as good within 1 %, as far as intervals show.
     """
     ranges, follows = apart(over or (), "--over")
+    store = _kept(file, changes, store)
     with working(file, "searching", store, scheduler, patience, bound=True) as (workers, watch):
         found = tuning.tune(
             file,
@@ -228,11 +261,13 @@ def tune(
             precision=precision,
             most=most,
             each=each,
+            within=within,
             seed=seed,
             until=until,
             workers=workers,
             store=store,
             watch=watch,
+            say=note,
         )
     _tell(found, as_json, output)
 
@@ -277,6 +312,7 @@ def sensitivity(
     is. With --pairs two are changed together, in five steps each. Intervals of the ratios hold all
     together at 95 % (Bonferroni).
     """
+    store = _kept(file, changes, store)
     with working(file, "simulating", store, scheduler, patience) as (workers, watch):
         found = sensitivities.sensitivity(
             file,

@@ -14,7 +14,7 @@ from actors.events import IterationCompleted, JobCompleted, JobKilled
 from actors.runtime import Record
 from sims.cli.commands import ProgressReporter
 from sims.errors import visible
-from sims.telling import counted, units
+from sims.telling import counted, time_words, units
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -26,15 +26,6 @@ PATIENCE = 1.0
 """Seconds of wall time before anything is shown on a terminal."""
 REFRESH = 0.5
 """Seconds between two pictures of a run; drawing one takes up to 10 ms of the run's time."""
-
-
-def time_words(seconds: float) -> str:
-    """Return a wall time in whole hours from 2 h on, in whole minutes from 2 min on, and else in
-    seconds."""
-    hours, minutes = seconds / 3600, seconds / 60
-    if hours >= 2:
-        return f"{hours:,.0f} h"
-    return f"{minutes:.0f} min" if minutes >= 2 else f"{seconds:.0f} s"
 
 
 class TerminalReporter(ProgressReporter):

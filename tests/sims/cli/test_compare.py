@@ -286,7 +286,7 @@ def test_a_policy_that_starves_its_jobs_is_left_out_by_name(own: Shell) -> None:
 
 
 def test_a_measure_that_a_kind_of_job_does_not_have_is_left_out(shell: Shell) -> None:
-    words = ("--vary", "policy.name=IE", "--measure", "stretch", "--runs", "2")
+    words = ("--vary", "policy.name=IE,IY", "--measure", "stretch", "--runs", "2")
     said = shell("compare", shell.write(TINY), *words)
     assert "policy.name=IE: 2 without a stretch" in said.out
 
@@ -335,7 +335,7 @@ def test_they_work_in_workers_that_are_born_without_them(own: Shell) -> None:
         "import multiprocessing, sys; from sims.cli import main; "
         "multiprocessing.set_start_method('spawn'); sys.exit(main(sys.argv[1:]))"
     )
-    words = ("compare", path, "--vary", "policy.name=mine:first", "--runs", "2", "--json")
+    words = ("compare", path, "--vary", "policy.name=mine:first,IE", "--runs", "2", "--json")
     told = ended(python("-c", code, *words)).json()
     assert told["variants"][0]["mean"]["mean"] == 28
 
@@ -395,8 +395,8 @@ def test_control_c_is_one_line_and_the_same_command_goes_on(shell: Shell) -> Non
     assert (said.code, said.complaint()) == (130, line)
     before = kept(store)
     assert before
-    assert shell(*words, "job.iterations=3").code == 0
-    assert len(kept(store)) == 2
+    assert shell(*words, "job.iterations=3,2").code == 0
+    assert len(kept(store)) == 4
     assert before.items() <= kept(store).items()
 
 
@@ -408,9 +408,11 @@ def test_without_a_store_control_c_says_that_nothing_is_kept(
 
     monkeypatch.setattr(question, "execute", interrupted)
     monkeypatch.setattr(signal, "signal", lambda *_: None)
-    said = shell("compare", shell.write(TINY), "--vary", "policy.name=IE")
+    words = ("compare", shell.write(TINY), "--vary", "policy.name=IE,IY")
+    said = shell(*words, "--store", "none")
     assert said.code == 130
-    assert said.complaint() == "holdfast: interrupted; without --store nothing is kept"
+    assert said.complaint() == "holdfast: interrupted; with --store none nothing is kept"
+    assert shell(*words).complaint() == "holdfast: interrupted; no run has finished yet"
 
 
 # --- several cells, another baseline --------------------------------------------------------------
@@ -425,3 +427,8 @@ def test_variants_are_held_against_the_baseline_chosen_in_each_cell(shell: Shell
         assert by["Y-IE"]["verdict"] == "baseline"
         ours, theirs = (sum(run["value"] for run in by[name]["runs"]) for name in ("IE", "Y-IE"))
         assert by["IE"]["ratio"]["mean"] == pytest.approx(ours / theirs)
+
+
+def test_one_variant_is_refused_as_there_is_nothing_to_compare_with(shell: Shell) -> None:
+    line = shell.refused("compare", shell.write(TINY), "--vary", "policy.name=IE")
+    assert "--vary: policy.name=IE is one variant: there is nothing to compare with" in line

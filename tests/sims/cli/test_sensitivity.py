@@ -265,3 +265,23 @@ def test_a_map_gives_all_values_of_a_time_in_one_unit_also_in_its_sentence(shell
 @pytest.mark.parametrize("word", ["protection.cost", "protection.cost,protection.cost", "a,b,c"])
 def test_a_map_of_other_than_two_keys_is_refused(shell: Shell, word: str) -> None:
     assert "a map has two axes" in shell.refused("sensitivity", "study.toml", "--pairs", word)
+
+
+def test_the_jobs_own_lengths_are_left_out_and_named(shell: Shell) -> None:
+    out = shell("sensitivity", "study.toml", "--runs", "2").out
+    assert "Left out: job.jobs.0.time, of which more is more work; --keys has it." in out
+    assert not re.search(r"^  job.jobs.0.time ", out, re.M)
+    out = shell("sensitivity", "study.toml", "--runs", "2", "--keys", "job.jobs.0.time").out
+    assert re.search(r"^  job.jobs.0.time ", out, re.M)
+    assert "Left out" not in out
+
+
+def test_one_run_is_refused_as_it_has_no_interval(shell: Shell) -> None:
+    line = shell.refused("sensitivity", "study.toml", "--runs", "1")
+    assert "--runs: 1 is not accepted; accepted: a whole number from 2" in line
+
+
+def test_a_misspelt_key_gets_a_suggestion(shell: Shell) -> None:
+    line = shell.refused("sensitivity", "study.toml", "--keys", "protection.perod")
+    assert "command line: --keys: protection.perod holds no number above 0 (did you mean " in line
+    assert "protection.period?)" in line

@@ -7,6 +7,7 @@ import re
 import shutil
 from math import floor, log10, sqrt
 from pathlib import Path
+from time import monotonic
 
 import holdfast
 import pytest
@@ -498,3 +499,101 @@ def test_a_range_of_whole_numbers_is_told_from_one_of_numbers_and_of_times() -> 
 def test_what_is_no_range_and_no_list_of_words_is_refused_from_python(values: object) -> None:
     with pytest.raises(InputError, match="a: "):
         dimension("a", values)
+
+
+# --- in the time that there is ------------------------------------------------------------------
+
+SLOW = ("--over", "protection.period=10s..5min", "--over", "protection.cost=1.0..3.0")
+
+
+def test_a_search_says_its_plan_and_its_time_at_the_start(shell: Shell, kept: Path) -> None:
+    said = shell(*ASKED)
+    plan, *_ = (it for it in said.err.splitlines() if "plan: " in it)
+    found = re.fullmatch(
+        r"holdfast: plan: 7 points first, then those beside the best; at most ([\d,]+) runs, at "
+        r"most \d+ (s|min) on \d+ cores",
+        plan,
+    )
+    assert found, plan
+    assert int(found[1].replace(",", "")) >= len(list((Path("logs") / "study.runs").glob("*")))
+
+
+def test_a_search_ends_in_its_time_with_what_is_open_and_goes_on_later(shell: Shell) -> None:
+    words = ("tune", "study.toml", *SLOW, "--minimise", "makespan", "--seed", "1")
+    begun = monotonic()
+    said = shell(*words, "--within", "8s")
+    assert monotonic() - begun < 15
+    assert said.code == 0, said.err
+    [sentence] = [it for it in said.out.splitlines() if it.startswith("protection.period = ")]
+    assert "; stopped after 8 s; " in sentence
+    [left] = [it for it in said.out.splitlines() if it.startswith("Stopped after 8 s: at most ")]
+    assert re.search(r"at most [\d,]+ runs more \(about \d+ (s|min)\) would tell more", left)
+    kept = len(list(Path("logs/study.runs").glob("*.parquet")))
+    assert kept > 0
+    again = shell.told(*words, "--within", "10s")
+    assert again["stopped"]
+    assert again["runs"] > int(re.search(r"points?, ([\d,]+) runs;", said.out)[1].replace(",", ""))
+
+
+def test_a_time_that_is_too_short_to_say_anything_is_refused_with_one_that_would_do(
+    shell: Shell,
+) -> None:
+    line = shell("tune", "study.toml", *SLOW, "--minimise", "makespan", "--within", "10ms").err
+    assert "--within: 0 s are over before anything can be said; accepted: about " in line
+    refused = shell.refused("tune", "study.toml", *SLOW, "--within", "0s")
+    assert "argument --within: '0s' is not accepted" in refused
+
+
+def test_a_campaign_files_search_ends_in_its_time_too(shell: Shell, tmp_path: Path) -> None:
+    over = 'over = { protection.period = "10s..5min", protection.cost = "1.0..3.0" }'
+    text = CAMPAIGN.replace('over = { protection.period = "10s..5min" }', over)
+    (tmp_path / "search.toml").write_text(text.replace("each = 16", 'within = "8s"'))
+    said = shell("campaign", "run", "search.toml")
+    assert said.code == 0, said.err
+    assert "; stopped after 8 s; " in said.out
+    (tmp_path / "search.toml").write_text(text.replace("each = 16", 'within = "soon"'))
+    line = shell.refused("campaign", "run", "search.toml")
+    assert "search.toml: tune.within: 'soon' is not accepted" in line
+
+
+def test_results_are_kept_beside_the_scenarios_logs_unless_none_are_asked_for(
+    shell: Shell, tmp_path: Path
+) -> None:
+    few = ("--over", "protection.period=20,40", "--minimise", "makespan", "--each", "4")
+    shell("tune", "study.toml", *few, "--runs", "2", "--store", "none")
+    assert not (tmp_path / "logs").exists()
+    shell("tune", "study.toml", *few, "--runs", "2")
+    files = list((tmp_path / "logs" / "study.runs").glob("*.parquet"))
+    assert files
+    shell("tune", "study.toml", *few, "--runs", "2")
+    assert len(list((tmp_path / "logs" / "study.runs").glob("*.parquet"))) == len(files)
+
+
+def test_a_note_says_between_which_values_nothing_was_tried(shell: Shell, kept: Path) -> None:
+    """Without faults a longer period is better, so that only the upper end is looked at closely;
+    steps have equal ratios: 10 x 90^(1/6) = 21.17."""
+    few = ("--minimise", "makespan", "--runs", "2", "--each", "4")
+    rising = ("--over", "protection.period=10s..15min", "--set", "faults=off")
+    out = shell("tune", "study.toml", *rising, *few).out
+    [note] = [it for it in out.splitlines() if it.startswith("protection.period: nothing was ")]
+    assert "nothing was tried between 10 s and 21.2 s, 21.2 s and 44.8 s, " in note
+    out = shell(*ASKED, "--store", kept).out
+    [note] = [it for it in out.splitlines() if it.startswith("protection.period: nothing was ")]
+    assert re.search(
+        r"two neighbours, which are at most \d+ % apart: a valley there is missed", note
+    )
+    whole = shell("tune", "study.toml", "--over", "platform.workers=8..10", *few).out
+    assert "nothing was tried" not in whole
+
+
+def test_a_search_over_one_value_is_refused(shell: Shell) -> None:
+    words = ("--over", PERIODS, "--over", "protection.cost=2", "--minimise", "makespan")
+    line = shell.refused("tune", "study.toml", *words)
+    assert "--over: protection.cost has one value, 2: nothing is chosen; accepted: two" in line
+
+
+def test_a_misspelt_key_of_a_search_blames_the_command_line(shell: Shell) -> None:
+    words = ("--over", "protection.perod=10s..5min", "--minimise", "makespan")
+    line = shell.refused("tune", "study.toml", *words)
+    assert "command line: --over: protection.perod: " in line
+    assert "(did you mean period?)" in line
