@@ -18,7 +18,7 @@ from actors.decisions import name_of
 from sims.campaign import Campaign, Precision, load_campaign
 from sims.campaign.axes import Axis, Settings, as_toml, each_once, is_object, settings_text
 from sims.campaign.batches import AnyMeasure, OwnMeasure
-from sims.campaign.engine import Watch, execute, unwatched
+from sims.campaign.engine import Watch, check, execute, unwatched
 from sims.campaign.executors import Workers, given
 from sims.campaign.indifferent import warn_of_indifference
 from sims.campaign.plan import Cases
@@ -211,9 +211,6 @@ def compare(
         known = ", ".join(it.value for it in Measure if it.quantity)
         raise InputError(COMMAND_LINE, "--by", problem, f"--measure {known}")
     by_name = named(variants)
-    if len(by_name) == 1:
-        problem = f"{next(iter(by_name))} is one variant: there is nothing to compare with"
-        raise InputError(COMMAND_LINE, "--vary", problem, "two values or more")
     alone = campaign_of(Path(file), changes, spec, runs, seed, until)
     asked = alone.model_copy(
         update={
@@ -234,6 +231,10 @@ def compare(
         raise InputError("call", "store", problem, "policies and measures as package.module:Name")
     varied = dict.fromkeys(key for it in (*variants, axes) for key, _ in it)
     with naming(Path(file)):
+        if len(by_name) == 1:
+            check(asked, Cases.of(asked))  # another mistake is told first
+            problem = f"{next(iter(by_name))} is one variant: there is nothing to compare with"
+            raise InputError(COMMAND_LINE, "--vary", problem, "two values or more")
         warn_of_indifference(Cases(asked), varied)
         ready = workers or _workers_for(mine)
         results = execute(asked, ready, store_in(store), watch=watch)

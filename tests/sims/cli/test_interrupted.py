@@ -82,8 +82,8 @@ time.sleep(60)
     [
         (("run",), ""),
         (
-            ("compare", "--runs", "2", "--vary", "job.tasks=2,3"),
-            "; without --store nothing is kept",
+            ("compare", "--runs", "2", "--vary", "job.tasks=2,3", "--store", "none"),
+            "; with --store none nothing is kept",
         ),
         (
             ("compare", "--runs", "2", "--vary", "job.tasks=2,3", "--store", "store"),
