@@ -73,6 +73,7 @@ def execute(
     plan = Cases.of(campaign)
     check(campaign, plan)
     kept = Kept() if store is None else store
+    kept.set_damaged_aside()
     results = Results.of(campaign, plan, kept)
     if retry:
         results.forget_raised()

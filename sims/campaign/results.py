@@ -1,23 +1,26 @@
 """Hold the results of a campaign; on disk, a Parquet file for each finished batch of runs.
 
-A file exists as a whole or not at all. Its name is a digest of its content, as each row's `key` is
+A file exists as a whole or not at all. Its name is the digest of its bytes, as each row's `key` is
 a digest of everything on which the row depends. Results therefore never become wrong: a campaign
 takes the rows whose keys it asks for, and leaves others, such as those from before a file has
-changed.
+changed; a file that is damaged is refused, and its runs are run again.
 """
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import time
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain, groupby, repeat
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import attrs
 from attrs import define, field
 
 from sims.campaign import Campaign, Precision
@@ -25,6 +28,7 @@ from sims.campaign.axes import as_toml
 from sims.campaign.batches import AnyMeasure, RunResult, RunStatus
 from sims.campaign.comparing import Compared, Comparison, Effect, compare, judged, run_of, widths
 from sims.campaign.plan import Case, Cases
+from sims.campaign.stored import COLUMNS, noted_in, results_in, types_of
 from sims.errors import InputError
 from sims.exports.tables import guarded, polars_or_error, restore_interrupts
 from sims.intervals import mean_of
@@ -45,6 +49,9 @@ class Kept:
     def results(self) -> dict[str, RunResult]:
         """All results, by the digest of everything on which a result depends (`RunResult.key`)."""
         return {}
+
+    def set_damaged_aside(self) -> None:
+        """Leave out files that cannot be used, and warn of each. In memory there are none."""
 
     def add(self, fresh: Sequence[RunResult]) -> None:
         """Keep the results of a batch."""
@@ -285,8 +292,8 @@ def plain(value: object) -> int | float | str:
 # --- on disk -----------------------------------------------------------------------------------
 
 DESCRIPTION = "campaign.json"
-COLUMNS = tuple(it.name for it in attrs.fields(RunResult) if it.name != "values")
-"""Columns of every file, beside one for each measure."""
+ASIDE = ".damaged"
+"""Suffix that is added to the name of a file which cannot be used."""
 
 
 def write_frame(frame: pl.DataFrame, path: Path) -> None:
@@ -317,8 +324,7 @@ def frame_of(
         for it, place in zip(results, places, strict=False)
     ]
     polars = polars_or_error()
-    types = {"time": polars.Float64, "error": polars.String}
-    types |= {name: polars.Float64 for it in results for name in it.values}
+    types = types_of((*COLUMNS, *(name for it in results for name in it.values)))
     return polars.DataFrame(  # type: ignore[no-any-return]
         rows, schema_overrides=types, infer_schema_length=None, strict=False
     )
@@ -333,8 +339,16 @@ class Store(Kept):
 
     def __attrs_post_init__(self) -> None:
         polars_or_error()
+        if self.folder.is_symlink() and not self.folder.exists():
+            problem = f"is a link to {os.path.realpath(self.folder)}, which is not there"
+            raise InputError(str(self.folder), "", problem, "a folder, or a new one")
         if self.folder.exists() and not self.folder.is_dir():
             raise InputError(str(self.folder), "", "is no folder", "a folder, or a new one")
+
+    @property
+    def description(self) -> Path:
+        """Path of the file with the facts about the campaign."""
+        return self.folder / DESCRIPTION
 
     def files(self) -> list[Path]:
         """Return the paths of the files of finished batches, sorted."""
@@ -343,27 +357,41 @@ class Store(Kept):
     def add(self, fresh: Sequence[RunResult]) -> None:
         """Write the results of a batch to a new file of the folder, and keep them in memory. Raises
         InputError where it cannot be written."""
-        name = digest(" ".join(it.key for it in fresh).encode())
-        write_frame(frame_of(fresh), self.folder / f"{name}.parquet")
+        packed = io.BytesIO()
+        frame_of(fresh).write_parquet(packed)
+        restore_interrupts()
+        data = packed.getvalue()
+        with replacing(self.folder / f"{digest(data)}.parquet") as new:
+            new.write_bytes(data)
         super().add(fresh)
+
+    def set_damaged_aside(self) -> None:
+        """Rename each file of the folder that is not as a campaign wrote it, so that its runs are
+        missing, and warn of it in one line."""
+        if "results" in self.__dict__:
+            return  # all files have been read
+        if os.path.lexists(self.description):
+            with _aside(self.description):
+                noted_in(self.description)
+        rows = list[RunResult]()
+        for path in self.files():
+            with _aside(path):
+                rows += results_in(path)
+        self.results = _best(rows)
 
     @cached_property
     def results(self) -> dict[str, RunResult]:
         """All results in the folder by `RunResult.key`, read when first asked for. If a run raised
         an error and was repeated, its result without an error is taken.
 
-        Raises InputError for a file that holds something else.
+        Raises InputError for a file that is not as a campaign wrote it.
         """
-        found: dict[str, RunResult] = {}
-        for it in chain.from_iterable(map(_read, self.files())):
-            if it.key not in found or found[it.key].end is RunStatus.RAISED:
-                found[it.key] = it
-        return found
+        return _best(chain.from_iterable(map(results_in, self.files())))
 
     def describe(self, about: dict[str, Any]) -> None:
         """Write the facts `about` the campaign to a JSON file in the folder: its name, its file,
         and the digests of the files that it read."""
-        with replacing(self.folder / DESCRIPTION) as new:
+        with replacing(self.description) as new:
             new.write_text(json.dumps(about, indent=1))
 
     def changed(self, about: dict[str, Any]) -> list[str]:
@@ -371,20 +399,19 @@ class Store(Kept):
         folder notes; `code` stands for Holdfast itself.
 
         Files that the folder does not note are left out. The list is empty where it notes nothing.
+        Raises InputError where the file with its notes is damaged.
         """
-        path = self.folder / DESCRIPTION
-        if not path.exists():
+        if not os.path.lexists(self.description):
             return []
-        before, now = (
-            {"code": it["code"], **it["files"]} for it in (json.loads(path.read_text()), about)
-        )
+        noted = noted_in(self.description)
+        before, now = {"code": noted.code, **noted.files}, {"code": about["code"], **about["files"]}
         return [name for name, own in now.items() if before.get(name, own) != own]
 
     def recent(self, seconds: float) -> int:
         """Return the number of runs whose file was written within the last `seconds` of real
         time."""
         since = time.time() - seconds
-        return sum(len(list(_read(it))) for it in self.files() if it.stat().st_mtime >= since)
+        return sum(len(results_in(it)) for it in self.files() if it.stat().st_mtime >= since)
 
 
 def store_in(folder: str | Path | None) -> Kept:
@@ -392,18 +419,24 @@ def store_in(folder: str | Path | None) -> Kept:
     return Store(Path(folder)) if folder else Kept()
 
 
-def _read(path: Path) -> Iterator[RunResult]:
-    """Yield the results in a file. Raises InputError where it holds something else."""
-    polars = polars_or_error()
+def _best(rows: Iterable[RunResult]) -> dict[str, RunResult]:
+    """Return results by their keys; of several with one key the first that no error ended."""
+    found: dict[str, RunResult] = {}
+    for it in rows:
+        if it.key not in found or found[it.key].end is RunStatus.RAISED:
+            found[it.key] = it
+    return found
+
+
+@contextmanager
+def _aside(path: Path) -> Iterator[None]:
+    """Return a context in which an InputError about the file at `path` becomes a warning, and the
+    file gets another name. Raises InputError where it cannot be renamed."""
     try:
+        yield
+    except InputError as error:
+        aside = path.with_name(path.name + ASIDE)
         with refusing(path):
-            frame = polars.read_parquet(path)
-        measured = [it for it in frame.columns if it not in COLUMNS]
-        rows = frame.select([*COLUMNS, *measured]).to_dicts()
-    except polars.exceptions.PolarsError as error:
-        problem = f"holds no results: {str(error).splitlines()[0]}"
-        raise InputError(str(path), "", problem, "a file that a campaign wrote") from None
-    for row in rows:
-        own = {name: row.pop(name) for name in COLUMNS}
-        own |= {"seed": int(own["seed"]), "end": RunStatus(own["end"])}
-        yield RunResult(**own | {"blocks": json.loads(own["blocks"])}, values=row)
+            path.replace(aside)
+        told = f"{path} {error.problem}; it is now {aside.name}"
+        warnings.warn(f"{told}, and what it held is made again", stacklevel=4)

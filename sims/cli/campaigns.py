@@ -181,6 +181,7 @@ def run(
             show_table(answer)
             show(answer.saved(drawn))
             return
+        store.set_damaged_aside()
         if changed := store.changed(Results.of(asked, store=store).description()):
             named = ", ".join(changed)
             note(f"changed since it began: {named}; what follows from it is run again")
@@ -222,8 +223,9 @@ def status(
     with _opened(file, results, size, replications, load) as (asked, store):
         found = Results.of(asked, store=store)
         missing, total = found.left(), found.asked()
+        changed = store.changed(found.description())
         show(f"{asked.name}: {total - missing:,} of {counted(total, 'run')} finished")
-        if changed := store.changed(found.description()):
+        if changed:
             show(f"  changed   {', '.join(changed)}")
         times = [path.stat().st_mtime for path in store.files()]
         if times:
