@@ -10,8 +10,9 @@ from __future__ import annotations
 import enum
 import re
 import warnings
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import islice, takewhile
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -24,6 +25,7 @@ from sims.errors import InputError
 from sims.readers import COLUMNS, JobLog, LoggedJob, Preceding, repeated
 from sims.readers.documents import Document, Word, document
 from sims.readers.files import finite, taken, whole
+from sims.readers.unread import Unread
 from sims.tables.fields import NOT_EMPTY, Count, NotNegative, Number, Positive
 from sims.tables.refusals import section_of
 from sims.telling import counted
@@ -46,6 +48,8 @@ WHOSE = {"users": "user", "groups": "group", "queues": "queue"}
 """Maps columns of jobs to the fields that name whose they are."""
 ROW = np.dtype([(name, float if name in AMOUNTS else np.int64) for name in NAMES])
 """Data type of a parsed line of a log, with a field for each of `NAMES`."""
+REAL = np.dtype([(name, float) for name in NAMES])
+"""Data type of a line of which whole numbers may be written `1.0`."""
 UNKNOWN = -1
 BLOCK = 1 << 14
 """Number of lines that are parsed at once."""
@@ -61,6 +65,9 @@ ENTRY = re.compile(r"^;\s*([A-Za-z]\w*)\s*:\s*(\d{1,18})(?!\S)")
 """Pattern of a header line whose value begins with a number; the same keys may have the value
 `unknown`."""
 MACHINE, BEGINS = "MaxProcs", "UnixStartTime"
+EPOCH = 1e8
+"""Least time of a first submission, in seconds, that is taken for a time since 1970: three years,
+for which no log has no job, and before which none was recorded."""
 
 
 class SkipReason(enum.Enum):
@@ -77,49 +84,61 @@ def read_swf(path: Path) -> JobLog:
     """Read a log in the Standard Workload Format, plain or compressed; the jobs come in order of
     submission.
 
-    Left out and counted are parts of interrupted jobs, lines with a negative value other than -1,
-    and jobs without a submit time, a run time or processors. Raises InputError where the file
-    cannot be read, a line is malformed or has an unknown status (the line is named by its number),
-    two jobs that are read have one number, or the file holds no job line at all.
+    Left out and counted are lines that are malformed, have an unknown status or an earlier job's
+    number, parts of interrupted jobs, lines with a negative value other than -1, and jobs without a
+    submit time, a run time or processors. Raises InputError where the file cannot be read, more
+    than a tenth of its lines are of the first kinds (the first of them is named by its number), or
+    it holds no job line at all.
     """
-    jobs, count, places, header = np.zeros(BLOCK, COLUMNS), 0, list[Rows](), dict[str, int]()
-    preceding = dict[str, Preceding]()
+    jobs, count, places, header = (
+        np.zeros(BLOCK, COLUMNS),
+        0,
+        list[NDArray[np.int64]](),
+        dict[str, int](),
+    )
+    preceding, unread, changed = dict[str, Preceding](), Unread(), Counter[str]()
     skipped = dict.fromkeys(SkipReason, 0)
     records = _records(path, header)
     while lines := list(islice(records, BLOCK)):
-        rows = _parsed(path, lines)
+        rows, numbers = _known(path, *_parsed(path, lines, unread), unread)
         negative = _negative(rows)
-        _refuse_unknown(path, lines, rows, negative)
         reasons, taking = _skipped(rows, negative)
         for k, reason in enumerate(SkipReason, 1):
             skipped[reason] += int(np.count_nonzero(reasons == k))
         count += _add(jobs, count, rows[taking])
         preceding.update(_preceding(rows[taking]))
-        places.append(np.array([place for place, _ in lines])[taking])
+        changed.update(_left_aside(rows[taking]))
+        places.append(numbers[taking])
     jobs.resize(count, refcheck=False)
     if repeated(jobs["names"]):
-        _refuse_twins(path, jobs["names"].tolist(), np.concatenate(places).tolist())
+        jobs = jobs[_first_ones(path, jobs["names"].tolist(), np.concatenate(places), unread)]
     left_out = {reason.value: count for reason, count in skipped.items() if count}
+    left_out |= unread.settle(bool(len(jobs) or left_out))
     if not len(jobs) and not left_out:
         raise InputError(str(path), "", "no job", f"lines of {FIELDS}")
     # The format asks for lines in order of submission, but real logs break it.
     if (np.diff(jobs["submitted"]) < 0).any():
         jobs = jobs[np.argsort(jobs["submitted"], kind="stable")]
-    about = header.get(MACHINE), header.get(BEGINS)
-    return JobLog(jobs, *about, left_out, preceding=preceding)
+    begins = header.get(BEGINS)
+    if begins is None and len(jobs) and jobs["submitted"][0] >= EPOCH:
+        begins = 0
+    counts = {how: number for how, number in changed.items() if number}
+    return JobLog(jobs, header.get(MACHINE), begins, left_out, counts, preceding)
 
 
 def machine_of(path: Path) -> int | None:
     """Return the number of processors, MaxProcs, from the header of a log in the Standard Workload
     Format, or None if the header lacks it.
 
-    The file is read up to its first job only. Raises InputError where it cannot be read.
+    Comments may stand anywhere: the file is read up to that entry. Raises InputError where it
+    cannot be read.
     """
     header: dict[str, int] = {}
-    for _, line in takewhile(
-        lambda numbered: numbered[1].startswith(";"), taken(path, str, FIELDS)
-    ):
-        _enter(header, line)
+    for _, line in taken(path, str, FIELDS):
+        if line.startswith(";"):
+            _enter(header, line)
+            if MACHINE in header:
+                break
     return header.get(MACHINE)
 
 
@@ -139,29 +158,54 @@ def _records(path: Path, header: dict[str, int]) -> Iterator[tuple[int, str]]:
             yield place, line
 
 
-def _parsed(path: Path, lines: Sequence[tuple[int, str]]) -> Rows:
-    """Parse a block of numbered lines of the file at `path` into an array of rows, one for each
-    line, with a field for each of `NAMES`.
+def _parsed(
+    path: Path, lines: Sequence[tuple[int, str]], unread: Unread
+) -> tuple[Rows, NDArray[np.int64]]:
+    """Parse a block of numbered lines of the file at `path`; return an array of rows, with a field
+    for each of `NAMES`, and the numbers of their lines. Malformed lines are left out, and counted
+    by `unread`.
 
     numpy parses a whole block twenty times as fast as Python converts its words. Only a block that
-    numpy refuses is read word by word, to find the place of the error, or because Python accepts
-    more ways of writing a number. Raises InputError, naming the line, for a malformed one.
+    numpy refuses is read word by word, to find the lines with errors, or because Python accepts
+    more ways of writing a number.
     """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # old versions read 1.5 as a whole number, and warn
-            rows = np.loadtxt([line for _, line in lines], ROW, comments=None, ndmin=1)
-    except (ValueError, OverflowError, Warning):
-        rows = None
-    if rows is not None and all(np.isfinite(rows[field]).all() for field in AMOUNTS):
-        return rows
-    found = []
+    unread.lines += len(lines)
+    rows = _by_numpy([line for _, line in lines])
+    if rows is not None:
+        return rows, np.array([place for place, _ in lines])
+    found, places = [], []
     for place, line in lines:
         try:
             found.append(_values(line))
+            places.append(place)
         except ValueError as error:
-            raise InputError(str(path), f"line {place}", str(error), FIELDS) from error
-    return np.array(found, dtype=ROW)
+            reason = f"not {len(NAMES)} fields" if "field" in str(error) else "a field is no number"
+            problem = InputError(str(path), f"line {place}", str(error), FIELDS)
+            unread.leave_out(reason, problem)
+    return np.array(found, dtype=ROW), np.array(places, dtype=np.int64)
+
+
+def _by_numpy(lines: Sequence[str]) -> Rows | None:
+    """Return the rows of these lines as numpy parses them, or None where it refuses one. Whole
+    numbers may be written `1.0`."""
+    for dtype in (ROW, REAL):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")  # old versions read 1.5 as a whole number, and warn
+                rows = np.loadtxt(lines, dtype, comments=None, ndmin=1)
+        except (ValueError, OverflowError, Warning):
+            continue
+        whole = all(_are_whole(rows[name]) for name in NAMES if name not in AMOUNTS)
+        if whole and all(np.isfinite(rows[name]).all() for name in AMOUNTS):
+            return rows.astype(ROW, copy=False)
+    return None
+
+
+def _are_whole(column: NDArray[Any]) -> bool:
+    """Return whether all numbers are whole, and exact if they are floats."""
+    if column.dtype == np.int64:
+        return True
+    return bool(((column == np.rint(column)) & (abs(column) < 2**53)).all())
 
 
 def _values(text: str) -> tuple[float, ...]:
@@ -174,44 +218,56 @@ def _values(text: str) -> tuple[float, ...]:
 
 
 def _whole(word: str) -> int:
-    """Return a word as a whole number. Raises ValueError for another word, and for a number of more
-    than 64 bits."""
-    number = whole(word)
+    """Return a word, which may be written `1.0`, as a whole number. Raises ValueError for another
+    word, and for a number of more than 64 bits."""
+    digits, _, part = word.partition(".")
+    number = whole(digits if digits and not part.strip("0") else word)
     if not -(2**63) <= number < 2**63:
         raise ValueError(f"{word!r} is a whole number beyond 64 bits")
     return number
 
 
-def _refuse_unknown(
-    path: Path, lines: Sequence[tuple[int, str]], rows: Rows, negative: Mask
-) -> None:
-    """Raise InputError for the first line whose job has an unknown status, or no number; `negative`
-    marks the lines with other negative values, which are left out."""
+def _known(
+    path: Path, rows: Rows, places: NDArray[np.int64], unread: Unread
+) -> tuple[Rows, NDArray[np.int64]]:
+    """Return the rows whose jobs have a known status and a number, and the numbers of their lines;
+    the others are counted by `unread`. `places` are the numbers of the lines of `rows`."""
     statuses = rows["status"]
     strange = ~np.isin(statuses, (*STATUSES, *PARTS))
-    unnumbered = (rows["number"] == UNKNOWN) & ~negative
-    for k in np.flatnonzero(strange | unnumbered)[:1]:
+    unnumbered = (rows["number"] == UNKNOWN) & ~_negative(rows)
+    bad = strange | unnumbered
+    for k in np.flatnonzero(bad):
         status = f"status {statuses[k]} is not one of -1 to 5"
         problem = status if strange[k] else "job number unknown"
-        raise InputError(str(path), f"line {lines[k][0]}", problem, FIELDS)
+        error = InputError(str(path), f"line {places[k]}", problem, FIELDS)
+        unread.leave_out("status not known" if strange[k] else problem, error)
+    return (rows[~bad], places[~bad]) if bad.any() else (rows, places)
 
 
-def _refuse_twins(path: Path, names: Sequence[str], places: Sequence[int]) -> None:
-    """Raise InputError where two jobs have the same name; `places` are the numbers of their
-    lines."""
-    lines: dict[str, int] = {}
-    for name, place in zip(names, places, strict=True):
+def _first_ones(
+    path: Path, names: Sequence[str], places: NDArray[np.int64], unread: Unread
+) -> Mask:
+    """Return a mask of the jobs without those that have an earlier job's name, which are counted by
+    `unread`; `places` are the numbers of the jobs' lines."""
+    lines, first = dict[str, int](), np.ones(len(names), dtype=np.bool_)
+    for k, (name, place) in enumerate(zip(names, places.tolist(), strict=True)):
         if lines.setdefault(name, place) != place:
-            problem = f"job {name[1:]} is also on line {lines[name]}"
-            raise InputError(str(path), f"line {place}", problem, "one line for each job")
+            problem, accepted = f"job {name[1:]} is also on line {lines[name]}", "a number each"
+            unread.leave_out(
+                "number of an earlier job",
+                InputError(str(path), f"line {place}", problem, accepted),
+            )
+            first[k] = False
+    return first
 
 
 def _negative(rows: Rows) -> Mask:
     """Return a mask of the rows that hold a negative value other than -1, which stands for
-    unknown."""
+    unknown; a negative wait matters to no replay."""
     found = np.zeros(len(rows), dtype=np.bool_)
     for field in NAMES:
-        found |= (rows[field] < 0) & (rows[field] != UNKNOWN)
+        if field != "wait":
+            found |= (rows[field] < 0) & (rows[field] != UNKNOWN)
     return found
 
 
@@ -250,11 +306,23 @@ def _add(jobs: Rows, count: int, rows: Rows) -> int:
     jobs["submitted"], jobs["times"] = rows["submit"], rows["run"]
     jobs["processors"] = _processors(rows)
     jobs["estimates"] = np.where(rows["limit"] > 0, rows["limit"], np.nan)
-    jobs["waits"] = np.where(rows["wait"] == UNKNOWN, np.nan, rows["wait"])
+    jobs["waits"] = np.where(rows["wait"] < 0, np.nan, rows["wait"])
     jobs["statuses"] = _words(rows["status"], STATUSES)
     for column, key in WHOSE.items():
         jobs[column] = _words(rows[key], {UNKNOWN: ""})
     return len(rows)
+
+
+def _left_aside(rows: Rows) -> dict[str, int]:
+    """Return how many jobs have a field that could change an answer and is not used, by field."""
+    asks = rows["requested"] > 0
+    which = {
+        "its wait is below 0: not known": (rows["wait"] < 0) & (rows["wait"] != UNKNOWN),
+        "has more processors than it requested: those it has count": asks
+        & (rows["allocated"] > rows["requested"]),
+        "its memory is left out: only processors are simulated": rows["asked_memory"] > 0,
+    }
+    return {how: int(np.count_nonzero(mask)) for how, mask in which.items()}
 
 
 def _preceding(rows: Rows) -> Iterator[tuple[str, Preceding]]:

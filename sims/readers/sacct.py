@@ -116,7 +116,7 @@ def read_sacct(
         try:
             reading.take(line)
         except Unreadable as error:
-            reading.unread.leave_out(error.reason, error.error)
+            reading.unread.leave_out(error.reason, error.error, error.malformed)
     reading.left_out.update(reading.unread.settle(bool(reading.attempts)))
     if not reading.attempts:
         raise InputError(str(path), "", "no job that has started", "lines of `sacct -P`")
@@ -208,7 +208,9 @@ class _Line:
             # Zones differ by half an hour or more.
             zones = "; local times need `timezone`" if max(waits) <= -HALF_HOUR else ""
             problem = f"{self.text(before)} is after Start"
-            self.refuse(before, problem, f"a time up to Start{zones}", f"{before} is after Start")
+            place, accepted = f"line {self.number}: {before}", f"a time up to Start{zones}"
+            error = InputError(self.source, place, problem, accepted)
+            raise Unreadable(f"{before} is after Start", error, malformed=False)
         return start - min(wait for wait in waits if wait >= 0), start
 
     def _instants(self, column: str) -> tuple[float, ...]:
@@ -221,12 +223,10 @@ class _Line:
         except (ValueError, OverflowError):
             self.refuse(column, repr(text), "a time such as 2024-05-01T12:00:00")
 
-    def refuse(self, column: str, problem: str, accepted: str, reason: str = "") -> NoReturn:
-        """Raise Unreadable with an error that names this line and one of its columns. `reason` says
-        what all lines with this defect have in common; by default, that the column cannot be
-        read."""
+    def refuse(self, column: str, problem: str, accepted: str) -> NoReturn:
+        """Raise Unreadable with an error that names this line and one of its columns."""
         error = InputError(self.source, f"line {self.number}: {column}", problem, accepted)
-        raise Unreadable(reason or f"{column} cannot be read", error)
+        raise Unreadable(f"{column} cannot be read", error)
 
 
 def _lines(path: Path, zone: tzinfo, columns: Sequence[str], reading: _Reading) -> Iterator[_Line]:

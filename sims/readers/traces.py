@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import enum
+import warnings
 from collections import Counter, defaultdict
 from collections.abc import Sequence, Set
 from math import inf
@@ -21,6 +22,7 @@ from policies.availability import WorkerState
 from sims.errors import InputError, visible
 from sims.readers.files import finite, taken, whole
 from sims.readers.timeline import Change, Timeline
+from sims.readers.unread import Unread
 from sims.telling import counted
 
 
@@ -121,6 +123,8 @@ COLUMNS = (
     "event_id component_id node_id platform_id node_name event_type event_start_time "
     "event_stop_time event_end_reason"
 )
+HEADER = COLUMNS.partition(" ")[0]
+"""First word of a line that names the columns."""
 LEAST_COLUMNS = 8
 """Smallest number of columns in a line; files may leave out the last one, the reason."""
 
@@ -183,10 +187,22 @@ def read_fta_events(path: Path, component: int | None = None) -> list[FtaEvent]:
     """Read the events of a trace of the Failure Trace Archive, in order of their nodes and starts.
 
     Only events whose component_id is `component` are read, or all for None. Raises InputError where
-    the file cannot be read, a line is malformed (named by its number), an event stops before it
-    starts, or there is no event.
+    the file cannot be read, more than a tenth of its lines are malformed or stop before they start
+    (the first is named by its number), or there is no event. Fewer such lines are left out, with a
+    warning.
     """
-    every = (it for _, it in taken(path, _event, COLUMNS, "#"))
+    every, unread = list[FtaEvent](), Unread()
+    for number, line in taken(path, str, COLUMNS, "#"):
+        if line.split(maxsplit=1)[0].lower() == HEADER:
+            continue
+        unread.lines += 1
+        try:
+            every.append(_event(line))
+        except ValueError as error:
+            problem = InputError(str(path), f"line {number}", str(error), COLUMNS)
+            unread.leave_out("cannot be read", problem)
+    for why, count in unread.settle(bool(every)).items():
+        warnings.warn(f"{path}: {counted(count, 'line')} left out: {why}", stacklevel=2)
     events = sorted(it for it in every if component in (None, it.component))
     if not events:
         which = "" if component is None else f" of component {component}"
@@ -195,8 +211,11 @@ def read_fta_events(path: Path, component: int | None = None) -> list[FtaEvent]:
 
 
 def _event(line: str) -> FtaEvent:
-    """Parse a line of the trace. Raises ValueError for a malformed line."""
-    fields = line.split(maxsplit=LEAST_COLUMNS)
+    """Parse a line of the trace, whose columns are divided by tabs, so that a name may be empty, or
+    by blanks. Raises ValueError for a malformed line."""
+    fields = [field.strip() for field in line.split("\t")]
+    if len(fields) < LEAST_COLUMNS:
+        fields = line.split(maxsplit=LEAST_COLUMNS)
     if len(fields) < LEAST_COLUMNS:
         raise ValueError(counted(len(fields), "column"))
     component, node, platform = (whole(field) for field in fields[1:4])

@@ -43,7 +43,7 @@ from sims.scenario.jobs import (
     RigidSection,
 )
 from sims.scenario.jobs.logs import Replay, Rule, Selection
-from sims.scenario.jobs.sources import arrivals
+from sims.scenario.jobs.sources import JobOrigin, arrivals
 from sims.scenario.jobs.speedups import Application
 from sims.scenario.platform import Platform
 from sims.scenario.protection import ProtectionSection
@@ -341,6 +341,9 @@ def _replay(section: RigidSection, scenario: Scenario, system: System) -> Replay
             "a whole number beyond 64 bits",
             "numbers of a log",
         ) from None
+    zeroed = section.swf or section.batsim
+    if zeroed is not None and zeroed.origin is JobOrigin.FIRST:
+        log = log.from_first()
     log = section.select.apply(log)
     if section.resample:
         log = section.resample.apply(log, system.stream("workload/resample"))

@@ -17,7 +17,7 @@ from sims.scenario.dependencies import FollowingJob
 from sims.scenario.faults import Failures
 from sims.scenario.jobs.drawn import DrawnApplications, Lublin, SyntheticJobs, UniformJobs
 from sims.scenario.jobs.logs import Resample, Scale, Selection
-from sims.scenario.jobs.sources import SacctFile, StreamSection, WorkloadFile
+from sims.scenario.jobs.sources import JobFile, SacctFile, StreamSection, WorkloadFile
 from sims.scenario.jobs.speedups import AnySpeedup, Application, MoldableSpeedup, Synthetic
 from sims.scenario.platform import Platform
 from sims.scenario.protection import ProtectionSection
@@ -320,7 +320,7 @@ class RigidSection(JobFields):
         return self.jobs or (_drawn(self.synthetic) if self.synthetic else ())
 
     @property
-    def log(self) -> WorkloadFile | None:
+    def log(self) -> JobFile | None:
         """The job log that the section names; None: jobs come from elsewhere."""
         return self.swf or self.batsim or self.sacct
 

