@@ -16,8 +16,9 @@ from attrs import evolve, frozen
 E = TypeVar("E", bound=Enum)
 
 COMMAND_LINE = "command line"
-FAILED, MISUSED, UNJUDGED, INTERRUPTED = 1, 2, 3, 130
-"""Exit codes of the commands."""
+FAILED, MISUSED, UNJUDGED, ENDLESS, INTERRUPTED = 1, 2, 3, 4, 130
+"""Exit codes of the commands; ENDLESS is that of an audit in which every law holds, of a log that
+has no end."""
 
 
 class AuditFailed(Exception):

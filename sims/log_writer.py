@@ -15,7 +15,7 @@ from typing import BinaryIO, cast
 from attrs import define, field
 
 from actors.runtime import JsonLines, Record
-from sims.errors import InputError
+from sims.errors import FAILED, InputError
 from sims.log import is_log
 from sims.readers.files import ARCHIVES
 from sims.writing import HeldBack, is_device, pack, refusing, save
@@ -60,6 +60,9 @@ class LogWriter:
         path = Path(path)
         check_packing(path)
         check_replaceable(path)
+        self._began = os.getpid()
+        """Number of the process that writes the log. Another one is a copy of it that a policy has
+        made (`os.fork`), and whose run ends."""
         self._waiting: list[Record] = []
         self._since = 0.0
         """Time that a record must exceed for virtual time to have advanced; inf once it has."""
@@ -84,6 +87,8 @@ class LogWriter:
         return None if late.kept is None else f"the earlier {late.path} is now {late.kept}"
 
     def __call__(self, record: Record) -> None:
+        if os.getpid() != self._began:
+            os._exit(FAILED)
         self._waiting.append(record)
         if record.t > self._since or (len(self._waiting) >= BATCH and self._file.file is not None):
             # Only between lines: a compressed log that ends within a line cannot be read at all.

@@ -66,6 +66,9 @@ def call(command: Any, program: str, words: Sequence[str]) -> int:
     `program` is the name of the command in help and errors. Raises InputError for words that do not
     fit, naming the option, the value and what is accepted.
     """
+    for word in words:
+        if not word.isascii():
+            _refuse_bytes(word)
     # Typer's own `main` would handle a closed pipe and Ctrl-C in its own way, unlike `guarded`.
     try:
         with command.make_context(program, list(words)) as context:
@@ -74,6 +77,16 @@ def call(command: Any, program: str, words: Sequence[str]) -> int:
         return left.exit_code
     except typer.TyperException as error:
         raise _on_one_line(error, program) from None
+
+
+def _refuse_bytes(word: str) -> None:
+    """Raise InputError for a word with bytes that are no UTF-8: no file that is written could hold
+    it."""
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        told = ascii(word)
+        raise InputError(COMMAND_LINE, "", f"{told} is not UTF-8", "words in UTF-8") from None
 
 
 def run_script(run: Callable[..., None], program: str, words: Sequence[str] | None = None) -> int:

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -36,8 +37,12 @@ USUAL: dict[signal.Signals, Any] = {
 } | ({signal.SIGHUP: signal.SIG_DFL} if hasattr(signal, "SIGHUP") else {})
 """Maps each signal to the handler that it has where nobody has set one. Others stay as they are:
 `nohup`, say, ignores SIGHUP."""
+EXIT = os._exit
+"""Ends the process at once, also where a command has replaced `os._exit`."""
 SOON = 0.01
 """Seconds until a lost signal is sent again."""
+GRACE = 1.0
+"""Seconds for which a command waits for threads that a user's code has left running."""
 
 
 @contextmanager
@@ -95,7 +100,7 @@ def _leave(number: int, frame: FrameType | None) -> NoReturn:
     how = b"interrupted" if number == signal.SIGINT else b"terminated"
     with suppress(OSError):  # its stderr may be closed
         os.write(2, b"holdfast: %s\n" % how)
-    os._exit(128 + number)
+    EXIT(128 + number)
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
@@ -116,3 +121,21 @@ def _again(lost: UnraisableHookArgs) -> None:
         return
     code = error.code if isinstance(error, Terminated) else 128 + signal.SIGINT
     threading.Timer(SOON, os.kill, (os.getpid(), code - 128)).start()
+
+
+def leave_threads(code: int) -> None:
+    """End the process with this exit code, and say so in one line, if threads that a user's code
+    has started, and that the interpreter would wait for, run on after GRACE."""
+    main, end = threading.main_thread(), time.monotonic() + GRACE
+    threads = [it for it in threading.enumerate() if it is not main and not it.daemon]
+    for it in threads:
+        it.join(max(end - time.monotonic(), 0))
+    running = [it.name for it in threads if it.is_alive()]
+    if running:
+        from sims.errors import note
+
+        note(f"left running: {', '.join(running)}, of the run's code")
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        EXIT(code)

@@ -3,7 +3,12 @@ end; every run passes through `run`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,7 +21,7 @@ from actors.events import SCHEMA, End, ScenarioEnded, ScenarioStarted
 from actors.limit import TimeLimit
 from actors.runtime import NOTHING, ActorFailed, Sink, System, VirtualTimeLoop
 from policies.interface import BatchPolicy, ServiceOrder
-from sims.errors import COMMAND_LINE, InputError
+from sims.errors import COMMAND_LINE, FAILED, InputError
 from sims.scenario import SEEDS, Scenario
 from sims.scenario.builders import populate
 from sims.scenario.builders.limits import limit_events
@@ -24,6 +29,9 @@ from sims.scenario.faults import FaultFields, FaultLaw, OwnFaults, SeveralFaults
 from sims.scenario.platform import MasterSection, Platform
 from sims.scenario.policy import settings, with_objects
 from sims.writing import unlinked
+
+MAIN = threading.main_thread()
+"""The thread to which the streams of the process belong."""
 
 Begins = Callable[[int, Callable[[], float]], None]
 """Function that is called with the number of jobs to come and with a function that returns the
@@ -74,6 +82,37 @@ def run(
     Raises InputError where the scenario cannot be run, BadDecision for a policy's invalid answer,
     and what the runtime raises (ActorFailed, Deadlock).
     """
+    with _kept():
+        return _run(scenario, sinks, folder, debug, until, begins, live)
+
+
+@contextmanager
+def _kept() -> Iterator[None]:
+    """Return a context in which the user's code can take neither the process nor its streams.
+
+    A copy of the process that the code has made (`os.fork`) ends with the context: only the process
+    that began a run tells of it. Streams that the code has replaced are put back, with a warning.
+    """
+    began, streams = os.getpid(), (sys.stdout, sys.stderr)
+    try:
+        yield
+    finally:
+        if os.getpid() != began:
+            os._exit(FAILED)
+        if (sys.stdout, sys.stderr) != streams and threading.current_thread() is MAIN:
+            sys.stdout, sys.stderr = streams
+            warnings.warn("code of the run's replaced sys.stdout or sys.stderr", stacklevel=4)
+
+
+def _run(
+    scenario: Scenario,
+    sinks: Sequence[Sink],
+    folder: Path,
+    debug: bool,
+    until: float | None,
+    begins: Begins | None,
+    live: Live | None,
+) -> Ending:
     loop, late = (live.loop, live.lateness) if live is not None else (None, None)
     system = System(scenario.seed, sinks, debug, start=0, loop=loop)
     scenario = scenario.within(folder)

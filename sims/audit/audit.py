@@ -43,6 +43,7 @@ from sims.audit.law import (
     coming,
     follows,
     framed,
+    must,
     possible,
     same,
 )
@@ -95,7 +96,7 @@ def audit(records: Iterable[Record]) -> Iterator[Violation]:
             for record in records:
                 _read(w, record)
             ended = w.seq < 0 or w.ended
-            framed(ended, "the log does not end with ScenarioEnded")
+            must(Law.END, ended, "the log does not end with ScenarioEnded")
         except Broken as broken:
             line = as_text(w.line.event) if w.line is not None else "the log"
             yield Violation(broken.law, (seq(),), f"{line}: {broken.why}")

@@ -32,6 +32,7 @@ class Law(enum.Enum):
     SCHEMA = "a line holds the fields of its kind of event, each of its type, and no others"
     ORDER = "events are numbered in order, time does not run backwards, causes come before effects"
     FRAME = "a log begins with its scenario and ends once, after everything else"
+    END = "the log of a run that has ended has an end"
     INPUT = "what comes from outside of the world describes a world that can be"
     FOLLOWS = "what happens follows, by the world's rules, from what was before"
     MISSING = "what must happen by the world's rules is logged"

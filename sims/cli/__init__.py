@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sims.signals import heard
+from sims.signals import heard, leave_threads
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -11,4 +11,7 @@ def main(words: Sequence[str] | None = None) -> int:
     with heard():
         from sims.cli.commands import run_command
 
-        return run_command(words)
+        code = run_command(words)
+    if words is None:
+        leave_threads(code)
+    return code

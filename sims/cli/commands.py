@@ -14,19 +14,19 @@ import tomllib
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from functools import cache
 from importlib import import_module
 from io import TextIOWrapper
 from math import inf
 from pathlib import Path
-from typing import Annotated, Any, Self, TextIO, TypeVar, cast
+from typing import Annotated, Any, NoReturn, Self, TextIO, TypeVar, cast
 
 import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from sims.errors import InputError, note, visible
+from sims.errors import FAILED, InputError, note, visible
 from sims.options import call, command_of, guarded
 from sims.signals import hear
 
@@ -102,12 +102,32 @@ def run_command(words: Sequence[str] | None) -> int:
     given = sys.argv[1:] if words is None else words
 
     def body() -> int:
-        with printing(given):
+        with not_left(), printing(given):
             if COMPLETION in os.environ:
                 _command_line().main([], prog_name="holdfast")
             return call(_command_line(), "holdfast", given)
 
     return guarded(body)
+
+
+@contextmanager
+def not_left() -> Iterator[None]:
+    """Return a context in which `os._exit`, which only a user's code calls there, says so in one
+    line and gives no exit code of success: nothing that the command promises is done by then."""
+    leave, began = os._exit, os.getpid()
+
+    def left(status: int) -> NoReturn:
+        if os.getpid() == began:  # not a copy of the process, nor a worker's
+            with suppress(OSError, InputError):
+                note(f"the run failed: its code called os._exit({status}), and nothing is complete")
+            status = status or FAILED
+        leave(status)
+
+    os._exit = left
+    try:
+        yield
+    finally:
+        os._exit = leave
 
 
 def _as_line(message: Warning | str, *_: object, **__: object) -> str:

@@ -14,7 +14,7 @@ import attrs
 
 from actors.runtime import Record
 from sims.durations import Date, in_unit
-from sims.errors import InputError, note, show, visible
+from sims.errors import ENDLESS, FAILED, InputError, note, show, visible
 from sims.history.rows import Use
 from sims.journals.file import OwnLog, opened
 from sims.journals.lives import Counts, find_actor
@@ -31,7 +31,7 @@ SHOWN = 20
 PROMPT, FOLD = 1, 1
 """Lines of a screen that are kept free: for the shell's prompt, and for the note on hidden
 causes."""
-UNFIT = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, AssertionError)
+UNFIT = (LookupError, ValueError, AttributeError, ArithmeticError, AssertionError)
 """Exceptions that a fold raises where an event contradicts earlier ones, or itself."""
 
 
@@ -188,17 +188,21 @@ def audit(
 
     file = LogFile(log, ordered=False)
     violations = list(audited(file))
-    if all(violation.law is Law.FRAME for violation in violations):
+    endless = bool(violations) and all(violation.law is Law.END for violation in violations)
+    if endless or not violations:
         note_if_early(file)  # else it was not read to its end
     if as_json:
         found = [{"law": v.law.name, "events": v.events, "why": v.why} for v in violations]
         print(json.dumps(found))
+    elif endless:
+        held = f"{counted(file.read, 'event')}: every law holds so far"
+        show(f"{held}; the log has no end: its run was interrupted, or goes on")
     elif violations:
         show(*islice(violations, SHOWN))
         show(f"{counted(len(violations), 'violation')} in {counted(file.read, 'event')}")
     else:
         show(f"{counted(file.read, 'event')}: every law holds")
-    return 1 if violations else 0
+    return ENDLESS if endless else FAILED if violations else 0
 
 
 # --- numbers ------------------------------------------------------------------------------------

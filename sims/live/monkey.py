@@ -291,7 +291,7 @@ class Monkey:
         changes = (it.event for it in records if isinstance(it.event, WorkerChanged))
         down = sum(it.state is WorkerState.DOWN for it in changes)
         # A log that ends early breaks one law, that of its end.
-        broken = [it for it in audit(iter(records)) if not (lost and it.law is Law.FRAME)]
+        broken = [it for it in audit(iter(records)) if not (lost and it.law is Law.END)]
         return Trial(run, happened, seconds, down, lost, right, not broken)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sims.cli.commands import FEW, TINY, Shell
+from tests.sims.cli.commands import FEW, TINY, Said, Shell, ended, spawn
 
 DIGITS = "1" * 5000
 """More digits than Python reads or writes."""
@@ -86,3 +86,118 @@ def _peak(folder: Path, jobs: int) -> int:
 def test_a_job_of_a_log_takes_half_a_kilobyte_to_check(tmp_path: Path) -> None:
     few, many = (_peak(tmp_path, jobs) for jobs in (1000, 101_000))
     assert (many - few) / 100_000 < 550  # before: 900
+
+
+# --- what a policy can do to the process ----------------------------------------------------------
+
+OWN = """\
+import os, sys, threading, time
+done = []
+def key(job, processors, time_, platform, draw):
+    if not done:
+        done.append(1)
+        {}
+    return 0.0
+"""
+
+
+def _with(shell: Shell, body: str, *words: str) -> tuple[Said, int]:
+    """What `run` says, in a process of its own, with a policy that does this at its first answer;
+    and the exit code of `audit` of the log."""
+    shell.write(FEW.replace('order = "FCFS"', 'order = "own:key"'), "own.toml")
+    shell.write(OWN.format(body), "own.py")
+    said = ended(spawn("run", "own.toml", "--log", "own.jsonl", *words))
+    return said, shell("audit", "own.jsonl").code
+
+
+@pytest.mark.parametrize(
+    "body", ["os.fork()", "os.fork() or time.sleep(0.2)", "os.fork() and time.sleep(0.2)"]
+)
+def test_only_the_process_that_began_a_run_writes_its_log_and_tells_of_it(
+    shell: Shell, body: str
+) -> None:
+    said, audited = _with(shell, body)
+    assert (said.code, said.err, audited) == (0, "", 0)
+    assert said.out.count("makespan") == 1
+
+
+@pytest.mark.parametrize("body", ["os._exit(0)", "os.fork() and os._exit(0)"])
+def test_a_policy_that_ends_the_process_gives_no_exit_code_of_success(
+    shell: Shell, body: str
+) -> None:
+    said, _ = _with(shell, body)
+    assert said.code == 1
+    assert "the run failed: its code called os._exit(0)" in said.complaint()
+
+
+def test_a_policy_that_leaves_by_sys_exit_gives_no_exit_code_of_success(shell: Shell) -> None:
+    said, _ = _with(shell, "sys.exit(0)")
+    assert said.code in (1, 2)
+    said.complaint()
+
+
+@pytest.mark.parametrize("body", ["sys.stdout = None", "sys.stdout = sys.stderr = None"])
+def test_streams_that_a_policy_takes_away_are_put_back_in_one_line(shell: Shell, body: str) -> None:
+    said, audited = _with(shell, body)
+    assert (said.code, audited) == (0, 0)
+    assert "makespan" in said.out
+    assert said.err == "holdfast: code of the run's replaced sys.stdout or sys.stderr\n"
+
+
+def test_a_thread_of_a_policy_does_not_hold_the_command(shell: Shell) -> None:
+    body = 'threading.Thread(target=time.sleep, args=(600,), name="sleeper").start()'
+    said, audited = _with(shell, body)
+    assert (said.code, audited) == (0, 0)
+    assert "makespan" in said.out
+    assert said.err == "holdfast: left running: sleeper, of the run's code\n"
+
+
+# --- arguments that are not UTF-8 -----------------------------------------------------------------
+
+BYTES = "u\udcff"
+"""How Python has an argument whose bytes are not UTF-8."""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "few.toml", "--set", f"name={BYTES}"),
+        ("run", f"{BYTES}.toml"),
+        ("export", "run.jsonl", "-o", f"{BYTES}.csv"),
+        ("plot", "run.jsonl", "-o", f"{BYTES}.svg"),
+        ("trace", "run.jsonl", BYTES),
+        ("audit", BYTES),
+        ("campaign", "run", BYTES),
+        (BYTES,),
+    ],
+)
+def test_an_argument_that_is_not_utf_8_is_refused_as_one(
+    shell: Shell, words: tuple[str, ...]
+) -> None:
+    shell("run", shell.write(FEW, "few.toml"), "--log", "run.jsonl")
+    before = shell.files()
+    line = shell.refused(*words)
+    assert "command line: " in line
+    assert "udcff" in line
+    assert line.endswith("is not UTF-8; accepted: words in UTF-8")
+    assert shell.files() == before
+
+
+# --- logs without an end --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cut", [1, 3])
+def test_a_log_without_an_end_is_told_from_one_that_breaks_a_law(shell: Shell, cut: int) -> None:
+    shell("run", shell.write(FEW, "few.toml"), "--log", "run.jsonl")
+    lines = Path("run.jsonl").read_text().splitlines(keepends=True)
+    Path("cut.jsonl").write_text("".join(lines[:-cut]))
+    said = shell("audit", "cut.jsonl")
+    assert said.code == 4
+    held = f"{len(lines) - cut} events: every law holds so far; the log has no end"
+    assert said.out.startswith(held)
+    assert "the log stops early" in said.err
+    assert [it["law"] for it in shell.told("audit", "cut.jsonl")] == ["END"]
+    assert shell("summary", "cut.jsonl").code == 0
+    wrong = [*lines[: -cut - 2], lines[-cut - 1]]
+    Path("wrong.jsonl").write_text("".join(wrong))
+    assert shell("audit", "wrong.jsonl").code == 1
