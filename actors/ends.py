@@ -9,7 +9,7 @@ from attrs import define, field
 
 from actors.copy import Copy
 from actors.protection.saving import CheckpointDue
-from actors.run import READY, SAVED, PartDue, Run
+from actors.run import READY, SAVED, Run
 from actors.runtime import NOTHING, Phase, handles, message
 from actors.runtime.actor import Home
 
@@ -52,43 +52,32 @@ class Ends:
     when their time has passed."""
 
     job: Host
-    _passed: dict[int, int] = field(init=False, factory=dict)
+    passed: dict[int, int] = field(init=False, factory=dict)
     """Maps the number of each run whose last awaited message has ended at this instant to that
     event's number, until the run goes on."""
 
     def messages_end(self, run: Run, cause: int) -> None:
         """Let the run go on, whose last awaited message has ended, with all others that do at this
         instant. `cause` is the number of the event that ended it."""
-        self._passed[run.number] = cause
+        self.passed[run.number] = cause
         self.job.later(PASS_MESSAGES, NOTHING, Phase.PARTS_END)
-
-    @handles(PartDue)
-    def pass_parts(self, message: PartDue, cause: int) -> None:
-        """End the parts, and the pauses, of all the job's runs that are due at this instant, by run
-        number. With real processes that keep to no nominal times, only the part of the
-        message's run ends."""
-        job = self.job
-        first = job.copies[message.copy].run
-        assert first is not None
-        if not self._passed and (len(job.copies) == 1 or not job.system.loop.together):
-            self._pass(first)
-        else:
-            self._pass_all(first.phase)
 
     @handles(PassMessages)
     def pass_messages(self, _: PassMessages, __: int) -> None:
         """Let runs whose last messages have ended at this instant go on, by run number: which of
         two equal images is kept does not depend on the members that have sent them."""
-        self._pass_all(Phase.PARTS_END)
+        self.pass_all(Phase.PARTS_END)
 
-    def _pass_all(self, phase: Phase) -> None:
+    def pass_all(self, phase: Phase) -> None:
+        """End the parts and pauses of all the job's runs that are due in this phase of the instant,
+        by run number."""
         job, due_by = self.job, self.job.due_by
         for run in self._by_number():
-            if run.number in self._passed and not run.ended:
-                job.report_progress(run.copy, run.react(READY, self._passed[run.number]))
+            if run.number in self.passed and not run.ended:
+                job.report_progress(run.copy, run.react(READY, self.passed[run.number]))
             if not run.ended and run.ends <= due_by and run.phase is phase:
                 self._pass(run)
-        self._passed.clear()
+        self.passed.clear()
 
     def _pass(self, run: Run) -> None:
         if run.pause is None:

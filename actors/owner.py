@@ -25,8 +25,8 @@ class Watchers(Protocol):
     """The parts of a job, as far as its runs use them."""
 
     @property
-    def each(self) -> Sequence[Watcher]:
-        """All parts, in their fixed order; each is told when a run is over."""
+    def enders(self) -> Sequence[Watcher]:
+        """Those of the parts, in their fixed order, that are to know when a run is over."""
 
     @property
     def watchers(self) -> Sequence[Watcher]:

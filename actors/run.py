@@ -307,8 +307,9 @@ class Run:
         if self.owner.parts.watchers:
             self._watch()
         cause = self.record(cause, RunEnded, outcome, self.base, kept)
-        self.end_pause()
-        for part in self.owner.parts.each:
+        if self.pause is not None:
+            self.end_pause()
+        for part in self.owner.parts.enders:
             part.run_ended(self, kept, cause)
         if self.client is not None:
             self.client.end(self, cause)

@@ -7,7 +7,8 @@ What not every job has (standbys, replicas, hangs and so on) is in its parts, `a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar, TypeVar
+from operator import attrgetter
+from typing import ClassVar
 
 from attrs import define, field
 
@@ -41,13 +42,13 @@ from actors.messages import (
     RunProgress,
     StartCopy,
 )
-from actors.parts import ORDER, Host, Part
+from actors.parts import ORDER, WANTING, Host, Part
 from actors.parts.asked import Parts
 from actors.parts.part import KEPT
 from actors.protection import Protection, Rules
 from actors.protection.plan import Plan, State, furthest
 from actors.repair_messages import MemberRetired
-from actors.run import IDLE, READY, Run
+from actors.run import IDLE, READY, PartDue, Run
 from actors.runtime import NOTHING, Phase, WorkersRetired, handles
 from actors.worker_messages import Needs
 from policies.availability import WorkerState
@@ -59,7 +60,10 @@ RESUME = Resume()
 DEFAULTS = Rules().refinements()
 """Default values of CheckpointingDescribed, with which that event is not logged."""
 LATE = tuple(kind for part in ORDER for kind in part.late)
-P = TypeVar("P")
+
+
+def _found(kind: type[Part]) -> Callable[[JobOfRuns], Part]:
+    return lambda job: job.parts.of[kind]
 
 
 @define(eq=False)
@@ -69,7 +73,7 @@ class JobOfRuns(Job):
     of its members' changes of state and speed, and its runs stop, go on, slow down or are lost
     accordingly."""
 
-    part_kinds: ClassVar[tuple[type, ...]] = (*ORDER, Ends)
+    part_kinds: ClassVar = {kind: _found(kind) for kind in ORDER} | {Ends: attrgetter("ends")}
 
     protection: Protection = field(kw_only=True)
     errors: SilentErrors = field(kw_only=True)
@@ -88,19 +92,14 @@ class JobOfRuns(Job):
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
-        self.parts, self.ends = Parts(self, ORDER), Ends(self)
+        self.parts, self.ends = Parts(self, ORDER, WANTING), Ends(self)
 
     def started(self) -> None:
         self.parts.begin(self.given)
         super().started()
 
-    def part(self, kind: type[P]) -> P:
-        if kind is Ends:
-            return self.ends  # type: ignore[return-value]
-        return self.parts.get(kind)
-
     def describe(self, cause: int) -> int:
-        for part in self.parts.each:
+        for part in self.parts.to[Part.describe]:
             part.describe(cause)
         super().describe(cause)
         rules = self.protection.rules
@@ -168,7 +167,7 @@ class JobOfRuns(Job):
             addresses=dict(zip(held, addresses, strict=True)) if addresses else None,
         )
         self.copies[copy.number] = copy
-        for part in self.parts.each:
+        for part in self.parts.to[Part.placed]:
             part.placed(copy, message)
         self.start_run(copy, self.plan(copy), cause, message, startup=self.parts.before(first=True))
 
@@ -205,14 +204,14 @@ class JobOfRuns(Job):
         of the run that held the same members before, if there was one.
         """
         number, self.next_run = self.next_run, self.next_run + 1
-        saving = self.protection.saving(plan, self._unseen())
+        saving = self.protection.saving(plan, self.is_unseen)
         run = Run(self, number, copy, self.work(copy), plan, saving, self.needs)
-        for part in self.parts.each:
+        for part in self.parts.to[Part.equip]:
             part.equip(run)
         copy.run, copy.last = run, number
         cause = run.begin(cause, keeps)
         if message is not None:
-            for part in self.parts.each:
+            for part in self.parts.to[Part.started]:
                 part.started(copy, message, cause)
         if self.killed_at is not None:
             self.after(self.killed_at, LimitReached(number), cause, Phase.FAULTS_OCCUR)
@@ -220,7 +219,7 @@ class JobOfRuns(Job):
         cause = run.start_up(startup, cause)
         self.report_progress(copy, cause)
 
-    def _unseen(self) -> bool:
+    def is_unseen(self) -> bool:
         """Return whether neither the scheduler nor the log needs to know of each checkpoint."""
         wants = self.system.journal.wants
         return not (self.reports or wants(CheckpointTaken) or wants(StageStarted))
@@ -233,7 +232,7 @@ class JobOfRuns(Job):
         """Have the copy's members, or these of them, fetch from the master what they lack for its
         run; with `image` also the state that it continues from. `cause` is the number of the event
         that leads to it."""
-        for part in self.parts.each:
+        for part in self.parts.to[Part.staged_in]:
             part.staged_in(copy, copy.members if workers is None else workers)
         assert self.needs is not None
         copy.stage_in(self.needs, image, cause, workers)
@@ -276,7 +275,7 @@ class JobOfRuns(Job):
         copy = self.copies.get(message.copy)
         if copy is None:
             return
-        if self.parts.take(copy, message, cause):
+        if self.parts.each and self.parts.take(copy, message, cause):
             return
         copy.move(message.worker, message.state, self.now, cause)
         if message.state is DOWN:
@@ -327,7 +326,7 @@ class JobOfRuns(Job):
         run = copy.run if copy is not None else None
         if copy is None or run is None or run.number != message.run:
             return
-        if self.parts.take(copy, message, cause):
+        if self.parts.each and self.parts.take(copy, message, cause):
             return
         last = run.member_ready(message.worker)
         if last and message.passed and len(self.copies) > 1 and self.system.loop.together:
@@ -342,7 +341,7 @@ class JobOfRuns(Job):
         Raises WorkersRetired where the job cannot do either, as it would wait for ever.
         """
         copy, worker = self.copies.get(message.copy), message.worker
-        if copy is None or any(part.retired(copy, worker) for part in self.parts.each):
+        if copy is None or any(it.retired(copy, worker) for it in self.parts.to[Part.retired]):
             return
         raise WorkersRetired(self.now, self.name, worker, KEPT)
 
@@ -351,7 +350,7 @@ class JobOfRuns(Job):
         worker, other = message.worker, message.replacement
         copy.replace(message)
         self.protection.replaced(copy, worker, other)
-        for part in self.parts.each:
+        for part in self.parts.to[Part.replaced]:
             part.replaced(copy, worker, other)
 
     @handles(
@@ -372,18 +371,32 @@ class JobOfRuns(Job):
 
     @handles(Resume)
     def resume(self, _: Resume, __: int) -> None:
-        self._resuming = False
+        self._resuming, to = False, self.parts.to
+        resuming, settling = to[Part.resumes], to[Part.settled]
         for copy in list(self.copies.values()):
-            for part in self.parts.each:
+            for part in resuming:
                 part.resumes(copy)
             if copy.run is None and not copy.absent and copy.number in self.copies:
                 # Time to choose workers is not spent, as the copy has kept its own.
                 startup, plan = self.parts.before(first=False), self.resumed(copy)
                 self.start_run(copy, plan, copy.cause, keeps=copy.last, startup=startup)
-            for part in self.parts.each:
+            for part in settling:
                 part.settled(copy)
 
     # --- parts of runs end --------------------------------------------------------------------
+
+    @handles(PartDue)
+    def pass_parts(self, message: PartDue, cause: int) -> None:
+        """End the parts, and the pauses, of all the job's runs that are due at this instant. With
+        real processes that keep to no nominal times, only the part of the message's run ends."""
+        first = self.copies[message.copy].run
+        assert first is not None
+        if self.ends.passed or (len(self.copies) > 1 and self.system.loop.together):
+            self.ends.pass_all(first.phase)
+        elif first.pause is None:
+            self.pass_part(first)
+        else:
+            self.end_pause(first)
 
     def pass_part(self, run: Run) -> None:
         """End the run's present part, whose time has passed, and go on with the next one; report
@@ -395,7 +408,7 @@ class JobOfRuns(Job):
     def end_pause(self, run: Run) -> None:
         """End the run's pause, whose time has passed."""
         cause = run.end_pause()
-        for part in self.parts.each:
+        for part in self.parts.to[Part.pause_over]:
             cause = part.pause_over(run, cause)
         self.report_progress(run.copy, cause)
 
@@ -450,7 +463,7 @@ class JobOfRuns(Job):
         else:
             end = self.record(cause, MembersReleased, self.name, copy.last)
         copy.run = None
-        if not (early and any(part.released(copy, end) for part in self.parts.each)):
+        if not (early and any(it.released(copy, end) for it in self.parts.to[Part.released])):
             copy.leave(end, keep=False)
         self._forget(copy, end)
         del self.copies[copy.number]
@@ -462,7 +475,7 @@ class JobOfRuns(Job):
 
     def _forget(self, copy: Copy[Run], cause: int) -> None:
         self.protection.left(copy)
-        for part in self.parts.each:
+        for part in self.parts.to[Part.left]:
             part.left(copy, cause)
 
     def _complete_by(self, first: Copy[Run], cause: int) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import ClassVar, TypeVar
+from operator import attrgetter
+from typing import ClassVar
 
 from attrs import define, field
 
@@ -34,7 +35,6 @@ Change = tuple[float, WorkerState]
 Notice = tuple[float, float | None]
 """Time of a notice, and the time at which the owner takes the worker DOWN; None: no notice is
 given."""
-P = TypeVar("P")
 
 
 def always_up() -> Iterator[Change]:
@@ -64,7 +64,7 @@ class Worker(Actor):
         DOWN: frozenset((UP, RECLAIMED)),
     }
     initial = UP
-    part_kinds = (TransferClient,)
+    part_kinds: ClassVar = {TransferClient: attrgetter("transfers")}
 
     index: int
     scheduler: Actor
@@ -122,9 +122,6 @@ class Worker(Actor):
         if self.master is not None:
             about = self.index, self.scheduler, self.master, self.reports
             self.transfers = TransferClient(self, *about)
-
-    def part(self, kind: type[P]) -> P:
-        return self.transfers if self.transfers is not None else super().part(kind)  # type: ignore[return-value]
 
     def started(self) -> None:
         _, self._given = next(self.owner)

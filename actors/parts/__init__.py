@@ -20,7 +20,7 @@ from actors.parts.standbys import Standbys
 from actors.parts.startup import Startup
 from actors.parts.storage import StorageUse
 
-__all__ = ["ORDER", "Host", "Part"]
+__all__ = ["ORDER", "WANTING", "Host", "Part"]
 
 ORDER: tuple[type[Part], ...] = (
     Startup,
@@ -37,3 +37,5 @@ ORDER: tuple[type[Part], ...] = (
 )
 """Kinds of parts in the order in which a job asks them. Where the first answer counts, an earlier
 part answers for the later ones."""
+WANTING = tuple(kind for kind in ORDER if "wanted" in vars(kind))
+"""Those of them that a job can ask for by what it says."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar, cast
+from typing import Any
 
 from attrs import define, field
 
@@ -11,40 +11,77 @@ from actors.copy import Copy
 from actors.parts.part import NONE_HIDDEN, Host, MemberMessage, Part
 from actors.run import Run
 
-P = TypeVar("P")
+
+class Answering(dict[Callable[..., Any], tuple[Part, ...]]):
+    """Maps each question of `Part` to the parts, among some, whose kinds answer it. Looked up once
+    for each question: most parts answer few, and a wide job asks often."""
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        super().__init__()
+        self.parts = parts
+
+    def __missing__(self, question: Callable[..., Any]) -> tuple[Part, ...]:
+        name = question.__name__
+        found = tuple(it for it in self.parts if getattr(type(it), name) is not question)
+        self[question] = found
+        return found
+
+
+class Made(dict[type[Part], Part]):
+    """The parts of one job by kind, of which one that is missing is made."""
+
+    def __init__(self, parts: Parts) -> None:
+        super().__init__()
+        self.parts = parts
+
+    def __missing__(self, kind: type[Part]) -> Part:
+        made = kind(self.parts.job)
+        self.parts.add(made)
+        return made
+
+
+NOBODY = Answering(())
+"""Shared by all jobs without parts."""
 
 
 @define(eq=False)
 class Parts:
-    """The parts of one job, in the order `order` of their kinds. The questions are those of `Part`;
-    what only tells the parts something is a loop over `each` where it happens."""
+    """The parts of one job, in the order `order` of their kinds."""
 
     job: Host
     order: Sequence[type[Part]]
+    wanting: Sequence[type[Part]]
+    """Kinds that a job can ask for by what it says."""
     each: tuple[Part, ...] = field(init=False, default=())
+    to: Answering = field(init=False, default=NOBODY)
+    """Maps each question, a function of `Part`, to the parts that answer it."""
     watchers: tuple[Part, ...] = field(init=False, default=())
     """Parts that are to know when runs compute."""
+    enders: tuple[Part, ...] = field(init=False, default=())
+    """Parts that are to know when runs are over."""
+    of: Made = field(init=False)
+    """Maps each kind of part to the job's part of that kind. One that is not there yet comes into
+    being, as it is looked up for the first message for it: most jobs meet no hang and get no
+    notice."""
+
+    def __attrs_post_init__(self) -> None:
+        self.of = Made(self)
 
     def begin(self, given: Sequence[Callable[[Host], Part]]) -> None:
         """Make the parts that the job wants, and those that `given` makes."""
-        wanted = [kind(self.job) for kind in self.order if kind.wanted(self.job)]
-        self._add(*wanted, *(make(self.job) for make in given))
+        job = self.job
+        made = [kind(job) for kind in self.wanting if kind.wanted(job)]
+        if made or given:
+            self.add(*made, *(make(job) for make in given))
 
-    def get(self, kind: type[P]) -> P:
-        """Return the part of this class. It comes into being with the first message for it: most
-        jobs meet no hang and get no notice."""
-        for part in self.each:
-            if type(part) is kind:
-                return part
-        made = cast(type[Part], kind)(self.job)
-        self._add(made)
-        return cast(P, made)
+    def add(self, *parts: Part) -> None:
+        """Have these parts from now on, too, each in its place in the order."""
+        self.of.update((type(part), part) for part in parts)
+        self.each = tuple(self.of[kind] for kind in self.order if kind in self.of)
+        self.to = Answering(self.each)
+        self.watchers, self.enders = self.to[Part.computes], self.to[Part.run_ended]
 
-    def _add(self, *parts: Part) -> None:
-        self.each = tuple(
-            sorted((*self.each, *parts), key=lambda part: self.order.index(type(part)))
-        )
-        self.watchers = tuple(it for it in self.each if type(it).computes is not Part.computes)
+    # --- questions that the first answer settles, and sums ---------------------------------------
 
     @property
     def keep(self) -> bool:
@@ -52,37 +89,57 @@ class Parts:
         return any(part.keeps for part in self.each)
 
     def before(self, first: bool) -> float:
-        return sum(part.before(first) for part in self.each)
+        """Return the time that passes before the members of a run fetch anything."""
+        time: float = 0
+        for part in self.to[Part.before]:
+            time += part.before(first)
+        return time
 
     def take(self, copy: Copy[Run], message: MemberMessage, cause: int) -> bool:
         """Return whether a part acts on a message about a member in place of the job."""
-        return bool(self.each) and any(part.takes(copy, message, cause) for part in self.each)
+        return any(part.takes(copy, message, cause) for part in self.to[Part.takes])
 
     def down(self, copy: Copy[Run], worker: int, hidden: bool, cause: int) -> int | None:
-        """Let all parts know of a member that has gone DOWN; return the number (seq) of the last
+        """Let the parts know of a member that has gone DOWN; return the number (seq) of the last
         event if one acts on that in place of the job, else None."""
-        ends = [part.down(copy, worker, hidden, cause) for part in self.each]
-        return next((end for end in ends if end is not None), None)
+        end = None
+        for part in self.to[Part.down]:
+            answer = part.down(copy, worker, hidden, cause)
+            end = end if answer is None else answer
+        return end
 
     def known(self, copy: Copy[Run], worker: int) -> None:
-        for part in self.each:
+        """Let the parts know that a member's fault is known now."""
+        for part in self.to[Part.known]:
             part.known(copy, worker)
 
     def goes_on(self, copy: Copy[Run], run: Run, worker: int, cause: int) -> int | None:
-        ends = (part.goes_on(copy, run, worker, cause) for part in self.each)
-        return next((end for end in ends if end is not None), None)
+        """Return the number (seq) of the last event if a part has the run go on, else None."""
+        for part in self.to[Part.goes_on]:
+            end = part.goes_on(copy, run, worker, cause)
+            if end is not None:
+                return end
+        return None
 
     def hidden(self, copy: Copy[Run]) -> Mapping[int, float]:
-        found = (part.hidden(copy) for part in self.each)
-        return next((hidden for hidden in found if hidden), NONE_HIDDEN)
+        """Return the members of the copy that went DOWN by a fault that is not known yet, each with
+        the time at which it did."""
+        for part in self.to[Part.hidden]:
+            return part.hidden(copy)
+        return NONE_HIDDEN
 
     def doubts(self, copy: Copy[Run]) -> bool:
-        return any(part.doubts(copy) for part in self.each)
+        """Return whether the copy's run stands still for a reason that is not known yet."""
+        return any(part.doubts(copy) for part in self.to[Part.doubts])
 
     def substitute(self, copy: Copy[Run], workers: Sequence[int]) -> Mapping[int, int]:
-        found = (part.substitute(copy, workers) for part in self.each)
-        return next((replaced for replaced in found if replaced), {})
+        """Give the places of these members, which are DOWN, to workers that are at hand, as far as
+        there are any. Return each replaced member with the number of the event that logs it."""
+        for part in self.to[Part.substitute]:
+            return part.substitute(copy, workers)
+        return {}
 
     def set_aside(self, run: Run) -> None:
-        for part in self.each:
+        """Let the parts know that the run no longer computes on some of its copy's members."""
+        for part in self.to[Part.set_aside]:
             part.set_aside(run)

@@ -9,7 +9,6 @@ from typing import ClassVar, Protocol
 from attrs import define
 
 from actors.copy import Copy
-from actors.ends import Ends
 from actors.events import Outcome
 from actors.messages import (
     MemberReady,
@@ -19,7 +18,7 @@ from actors.messages import (
     StartCopy,
 )
 from actors.protection import Protection
-from actors.run import Run
+from actors.run import PartDue, Run
 from actors.runtime import Actor, Phase, Timer
 from actors.runtime.actor import Home, Recorder
 from actors.worker_messages import Needs
@@ -111,9 +110,8 @@ class Host(Protocol):
     ) -> None:
         """Have the copy's members, or these of them, fetch what they lack for its run."""
 
-    @property
-    def ends(self) -> Ends:
-        """The object that ends the parts and pauses of the job's runs."""
+    def pass_parts(self, message: PartDue, cause: int) -> None:
+        """End the parts, and the pauses, of all the job's runs that are due at this instant."""
 
 
 @define(eq=False)

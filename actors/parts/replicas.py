@@ -403,7 +403,7 @@ class Replicas(Part):
     def pass_pauses(self, message: PauseDue, cause: int) -> None:
         """End the pauses, and the parts, of all this job's runs that are due at this instant, by
         run number."""
-        self.job.ends.pass_parts(PartDue(message.copy, message.run), cause)
+        self.job.pass_parts(PartDue(message.copy, message.run), cause)
 
     def pause_over(self, run: Run, cause: int) -> int:
         cause = self.job.record(cause, PauseEnded, self.job.name, run.number)
@@ -473,7 +473,8 @@ class Replicas(Part):
         if run is None or replicas.count == len(replicas.groups):
             return
         out = replicas.out()
-        self._refill(copy, replicas)
+        if copy.down:
+            self._refill(copy, replicas)
         whole = [it for it in out if it.standing is OUT and not it.absent]
         for group in whole:
             self._load(copy, run, group)

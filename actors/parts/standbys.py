@@ -40,6 +40,7 @@ from actors.worker_messages import AwaitRun, StageIn
 from policies.availability import WorkerState
 
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
+NONE: dict[int, int] = {}
 
 
 @define(eq=False)
@@ -53,9 +54,6 @@ class Ready:
     lost: set[int] = field(init=False, factory=set)
     """Workers that went DOWN as standbys, and that the copy then released: messages about them may
     still come at the same instant."""
-    newcomers: dict[int, int] = field(init=False, factory=dict)
-    """Maps each standby that has become a member at this instant, and that no run has asked to
-    fetch since, to the number of the event that logged it."""
 
     def up(self) -> Iterator[int]:
         """Yield the standbys that are UP, ascending."""
@@ -68,6 +66,9 @@ class Standbys(Part):
 
     keeps: ClassVar[bool] = True
     _of: dict[int, Ready] = field(init=False, factory=dict)
+    _newcomers: dict[int, dict[int, int]] = field(init=False, factory=dict)
+    """Maps each copy to its standbys that have become members at this instant, and that no run has
+    asked to fetch since, each with the number of the event that logged it."""
 
     @classmethod
     def wanted(cls, job: Host) -> bool:
@@ -150,7 +151,7 @@ class Standbys(Part):
         """Replace each member that is DOWN, of a copy without a run, by a standby that is UP, the
         lowest first. If there are too few standbys, end the copy; under buddies use those that
         there are, and let the copy wait for its other members."""
-        if copy.run is not None:
+        if copy.run is not None or not copy.down:
             return
         job, down = self.job, sorted(copy.down.difference(self.job.parts.hidden(copy)))
         ready = list(self._of[copy.number].up())
@@ -174,7 +175,7 @@ class Standbys(Part):
         speed = ready.speeds.pop(other)
         job.replace(copy, ReplaceMember(copy.number, worker, other, copy.text, (speed,)))
         cause = job.record(fall, MemberReplaced, job.name, copy.last, worker, other)
-        ready.newcomers[other] = cause
+        self._newcomers.setdefault(copy.number, {})[other] = cause
         job.send(job.scheduler, WorkerLeft(copy.number, worker), cause)
         return cause
 
@@ -184,18 +185,17 @@ class Standbys(Part):
             copy.text = copy.named()  # the scheduler's text names standbys, too
 
     def staged_in(self, copy: Copy[Run], workers: Sequence[int]) -> None:
-        newcomers = self._of[copy.number].newcomers
+        newcomers = self._newcomers.get(copy.number, NONE)
         for worker in workers if newcomers else ():
             newcomers.pop(worker, None)
 
     def settled(self, copy: Copy[Run]) -> None:
         """Have each standby that became a member at this instant, and that no run has asked to
         fetch since, stop fetching until one does."""
-        ready = self._of.get(copy.number)
-        if ready is not None and ready.newcomers:
-            for worker, cause in ready.newcomers.items():
+        if self._newcomers:
+            for worker, cause in self._newcomers.pop(copy.number, {}).items():
                 copy.send(worker, AwaitRun(copy.number), cause)
-            ready.newcomers.clear()
 
     def left(self, copy: Copy[Run], cause: int) -> None:
+        self._newcomers.pop(copy.number, None)
         copy.dismiss(tuple(self._of.pop(copy.number).speeds), cause, keep=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
@@ -60,9 +61,9 @@ class Kept:
     rings: Sequence[Sequence[int]] | None = None
     """Rings of members that keep each other's checkpoints; None while they have not been
     computed."""
-    keepers: list[Group] = field(factory=list)
+    keepers: list[Group] | None = None
     """Groups of members, each of which holds the whole state, in which buddies still have the last
-    checkpoint."""
+    checkpoint; None: all of them."""
     given_up: float = 0
     """Saved work that has been lost while the run goes on, which does not need it. It is given up
     if the run is lost before its next checkpoint."""
@@ -80,36 +81,28 @@ class Buddies(Protection):
     """
 
     keeps: ClassVar[bool] = True
-    _kept: dict[int, Kept] = field(init=False, factory=dict)
+    _kept: defaultdict[int, Kept] = field(init=False, factory=lambda: defaultdict(Kept))
     """Maps the number of each copy to what its members keep."""
-
-    def _of(self, copy: Copy[Any]) -> Kept:
-        kept = self._kept.get(copy.number)
-        if kept is None:
-            kept = self._kept[copy.number] = Kept()
-            if copy.division is not None:
-                kept.keepers = list(copy.division.groups)
-        return kept
 
     def resumed(self, copy: Copy[Any]) -> Plan:
         """Return the plan of the next run on the members that the copy has kept: from its last
         checkpoint or, if there is none, from scratch. The recovery takes its time in both cases
         (P2)."""
-        kept, plan = self._of(copy), self.plan(copy)
+        kept, plan = self._kept[copy.number], self.plan(copy)
         before = ((Stage.RECOVERING, on(self.rules.recovery, copy.holders)),)
         loads = 0 if kept.fetches and self.rules.bytes is not None else None
         fetches = kept.fetches and loads is None
         return evolve(plan, begins=kept.saved, fetches=fetches, loads=loads, before=before)
 
     def save(self, copy: Copy[Any], state: State) -> None:
-        kept = self._of(copy)
+        kept = self._kept[copy.number]
         kept.saved, copy.holders, kept.fetches = state, len(copy.members), False
         if copy.division is not None:
             kept.keepers = [group for group in copy.division.groups if not group.out]
             kept.given_up = 0
 
     def store(self, copy: Copy[Any], state: State) -> None:
-        self._of(copy).stored = state
+        self._kept[copy.number].stored = state
 
     def member_failed(self, copy: Copy[Any], worker: int) -> float | None:
         """Discard the copy's checkpoint if this member goes DOWN and a neighbour of it in its ring
@@ -121,7 +114,7 @@ class Buddies(Protection):
         last of them to lose it matters (E1); a run that goes on then lacks nothing, and what is
         lost is given up only if that run is lost before its next checkpoint.
         """
-        kept, division = self._of(copy), copy.division
+        kept, division = self._kept[copy.number], copy.division
         kept.failed.add(worker)
         if not self.rules.fatal:
             return None
@@ -130,11 +123,9 @@ class Buddies(Protection):
             return None
         if division is None:
             return self._discard(copy, kept)
-        group = division.of(worker)
-        if group not in kept.keepers:
-            return None
-        kept.keepers.remove(group)
-        if kept.keepers:
+        keepers = list(division.groups) if kept.keepers is None else kept.keepers
+        kept.keepers = [group for group in keepers if group is not division.of(worker)]
+        if kept.keepers or not keepers:
             return None
         lost = self._discard(copy, kept)
         if copy.run is None or not copy.run.computes:
@@ -143,10 +134,10 @@ class Buddies(Protection):
         return 0
 
     def failed_members(self, copy: Copy[Any]) -> Iterable[int]:
-        return self._of(copy).failed
+        return self._kept[copy.number].failed
 
     def lost(self, copy: Copy[Any]) -> float:
-        kept = self._of(copy)
+        kept = self._kept[copy.number]
         given_up, kept.given_up = kept.given_up, 0
         return given_up
 
@@ -167,7 +158,7 @@ class Buddies(Protection):
         """Give the newcomer `other` the member's place among the buddies. If the member had gone
         DOWN since the last recovery ended, the newcomer counts as having gone DOWN too: it does not
         hold its buddy's checkpoint yet (P10)."""
-        kept = self._of(copy)
+        kept = self._kept[copy.number]
         if kept.rings is not None:
             kept.rings = [[other if n == worker else n for n in ring] for ring in kept.rings]
         if worker in kept.failed:
@@ -175,7 +166,7 @@ class Buddies(Protection):
             kept.failed.discard(worker)
 
     def exchanged(self, copy: Copy[Any], left: Iterable[int]) -> None:
-        kept = self._of(copy)
+        kept = self._kept[copy.number]
         kept.failed.difference_update(left)
         kept.rings = None
 
@@ -183,14 +174,13 @@ class Buddies(Protection):
         self._kept.pop(copy.number, None)
 
     def recovered(self, copy: Copy[Any]) -> None:
-        kept = self._of(copy)
+        kept = self._kept[copy.number]
         kept.failed.clear()
         kept.fetches = False
-        if copy.division is not None:
-            kept.keepers = list(copy.division.groups)
+        kept.keepers = None
 
     def rejoined(self, copy: Copy[Any], members: Iterable[int]) -> None:
-        self._of(copy).failed.difference_update(members)
+        self._kept[copy.number].failed.difference_update(members)
 
     def failed(self, copy: Copy[Any]) -> float | None:
         """Discard what this copy has saved, as a verification has found an error, unless its
@@ -198,7 +188,7 @@ class Buddies(Protection):
         None if all is kept."""
         if self.rules.verified:
             return None
-        kept = self._of(copy)
+        kept = self._kept[copy.number]
         lost = kept.saved or kept.stored
         kept.stored = None
         self._discard(copy, kept)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 from attrs import define, evolve, field
@@ -100,15 +100,15 @@ class Protection:
         images on channels of the master, and the checkpoint lasts until all have arrived."""
         return on(self.rules.cost, members)
 
-    def saving(self, plan: Plan, unseen: bool) -> Saving:
-        """Return the object that takes the checkpoints of one run with this plan. `unseen`: neither
-        the scheduler nor the log needs to know of each, so that they are counted by arithmetic
-        where they take no time, no message and no storage, and no other copy needs them."""
+    def saving(self, plan: Plan, is_unseen: Callable[[], bool]) -> Saving:
+        """Return the object that takes the checkpoints of one run with this plan. They are counted
+        by arithmetic where they take no time, no message and no storage, no other copy needs them
+        and, as `is_unseen` returns, neither the scheduler nor the log needs to know of each."""
         rules = self.rules
-        free = unseen and plan.cost == 0 and rules.blocking and rules.copies == 1
-        needed = rules.verified or rules.on_notice or rules.images_every
-        if free and not needed and rules.bytes is None:
-            return CountedSaving(plan)
+        if plan.cost == 0 and rules.blocking and rules.copies == 1 and rules.bytes is None:
+            needed = rules.verified or rules.on_notice or rules.images_every
+            if not needed and is_unseen():
+                return CountedSaving(plan)
         return Saving(plan) if self.rules.blocking else SavingBeside(plan)
 
     @abstractmethod

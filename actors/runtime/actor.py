@@ -148,9 +148,9 @@ class Actor:
     """Maps each state to the states that may follow, each with its handlers, so that a change of
     state costs one look-up."""
 
-    part_kinds: ClassVar[tuple[type, ...]] = ()
-    """Classes of the parts that an actor of this class may have: objects within it whose methods
-    handle some of its messages."""
+    part_kinds: ClassVar[Mapping[type, Callable[[Any], Any]]] = {}
+    """Maps classes of the actor's parts, objects within it whose methods handle some of its
+    messages, to functions that return the actor's part of that class."""
 
     name: str
     """Name of the actor in logs and errors, unique in its system."""
@@ -254,11 +254,6 @@ class Actor:
             self.handlers = STOPPED
             self.system.stopped(self)
 
-    def part(self, kind: type[C]) -> C:
-        """Return the actor's part of this class, which is about to handle a message. An actor with
-        `part_kinds` defines this."""
-        raise UnexpectedMessage(f"{self.name} has no {kind.__name__}")
-
     # --- what an actor may define ------------------------------------------------------------
 
     def started(self) -> None:
@@ -283,16 +278,16 @@ def _marks(
         method: Any = getattr(cls, name, None)  # an abstract class lacks its list of methods yet
         for kind, during in getattr(method, "__handles__", ()):
             yield kind, during, method
-    for part in getattr(cls, "part_kinds", ()):
+    for part, find in getattr(cls, "part_kinds", {}).items():
         for kind, during, method in _marks(part):
-            yield kind, during, _of_part(part, method)
+            yield kind, during, _of_part(find, method)
 
 
 def _of_part(
-    kind: type, method: Callable[[Any, Any, int], None]
+    find: Callable[[Any], Any], method: Callable[[Any, Any, int], None]
 ) -> Callable[[Any, Any, int], None]:
     def handle(actor: Actor, message: object, cause: int) -> None:
-        method(actor.part(kind), message, cause)
+        method(find(actor), message, cause)
 
     return handle
 
