@@ -3,11 +3,13 @@ all."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from sims.campaign import Campaign
 from sims.campaign.axes import axis
 from sims.campaign.engine import execute
 from sims.campaign.executors import local
@@ -21,6 +23,7 @@ from sims.papers import ITEMS, SIZES, Item, current, differences, store_anew, st
 from sims.papers import item as item_named
 from sims.papers.values import draw, table
 from sims.scenario.loader import overridden
+from sims.tables.refusals import meant
 from sims.telling import counted, grid, in_units, show_table
 
 RESULTS = Path("logs/papers")
@@ -88,6 +91,10 @@ def run(
             "--axis",
         ),
     ] = None,
+    only: Annotated[
+        str | None,
+        option(str, "NAME,NAME...", "only these rows: variants of it, run beside the first one"),
+    ] = None,
     replications: Replications = None,
     given: Annotated[
         Path | None,
@@ -106,6 +113,10 @@ def run(
     """Run one: print its table beside the paper's values, and draw its figure."""
     item = _named(name)
     folder, found = results or RESULTS / item.name, None
+    rows = [row.strip() for row in only.split(",")] if only else []
+    if rows and not item.drawn:
+        problem = f"{item.name} is computed as a whole"
+        raise InputError(COMMAND_LINE, "--only", problem, "a table that runs variants")
     if item.drawn:
         asked = item.given(given) if given else {"set": {}, "axes": {}}
         if evidence:
@@ -115,18 +126,41 @@ def run(
         asked["axes"] |= {key: list(values) for key, values in along}
         if replications:
             asked["replications"] = replications
-        campaign = item.campaign(size, asked)
+        _refuse_axes(item.campaign(size), asked["axes"])
+        campaign = _reduced(item.campaign(size, asked), rows)
         if campaign.picture is not None:
             prepare_pictures(folder)
         with working(campaign.source, campaign.name, folder) as (workers, watch):
             found = execute(campaign, workers, Store(folder), watch=watch)
         refuse_raised(found)
-    values = item.values(found)
+    values = [it for it in item.values(found) if not rows or it.who in rows]
     show_table(table(f"{item.name}: {item.about}", values))
     show(BASED if any(it.basis for it in values) else LEGEND)
     picture = folder / f"{item.name.partition('/')[2]}.png"
     for path in draw(found, values, picture) if found else item.pictures(folder):
         show(f"picture  {path}")
+
+
+def _refuse_axes(campaign: Campaign, axes: Collection[str]) -> None:
+    """Raise InputError for an axis that the campaign's variants set: each of its values would be
+    the same runs once more."""
+    for key in axes:
+        if any(key in settings for settings in campaign.variants.values()):
+            problem = f"{key} is what the variants set"
+            accepted = f"another key; --only for some of {', '.join(campaign.variants)}"
+            raise InputError(COMMAND_LINE, "--axis", problem, accepted)
+
+
+def _reduced(campaign: Campaign, rows: Collection[str]) -> Campaign:
+    """Return the campaign with these variants, and that with which they are compared; all of it if
+    there are no `rows`. Raises InputError for a name that is no variant."""
+    for name in rows:
+        if name not in campaign.variants:
+            problem = f"{name!r} is no row{meant(name, campaign.variants)}"
+            raise InputError(COMMAND_LINE, "--only", problem, ", ".join(campaign.variants))
+    kept = {campaign.reference, *rows} if rows else campaign.variants
+    variants = {name: it for name, it in campaign.variants.items() if name in kept}
+    return campaign.model_copy(update={"variants": variants})
 
 
 # --- check ------------------------------------------------------------------------------------
