@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from inspect import get_annotations
 from itertools import product
@@ -158,6 +158,18 @@ class RunResult:
     and `informed`, whether any job of that block has more than the least possible value."""
     speaks: str = ""
     """Text on the evidence and the scope of intervals over those blocks."""
+
+    def has(self, measures: Iterable[str]) -> bool:
+        """Return whether all of these measures were looked at, or an error ended the run."""
+        return self.end is RunStatus.RAISED or all(name in self.values for name in measures)
+
+    def with_more(self, other: RunResult) -> RunResult:
+        """Return the result of a run of which two results are known, with the measures of both."""
+        if RunStatus.RAISED in (self.end, other.end):
+            return other if self.end is RunStatus.RAISED else self
+        return attrs.evolve(
+            self, values=self.values | other.values, blocks=self.blocks | other.blocks
+        )
 
 
 @frozen

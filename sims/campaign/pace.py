@@ -9,7 +9,7 @@ from math import inf
 
 from attrs import define, field
 
-USED = 0.95
+USED = 0.9
 """Part of the time that a search uses: to start and to draw a picture takes time, too."""
 BATCHES = 40
 """Batches, one after the other, into which the time is divided at least."""

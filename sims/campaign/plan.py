@@ -267,7 +267,7 @@ class Cases(Sequence[Case]):
         # to store results of theirs.
         identities = list(map(id, objects(self[number].settings()).values()))
         files = dependencies.code, sorted(dependencies.digests().values())
-        measured = identities, campaign.until, campaign.gauges, campaign.by, files
+        measured = identities, campaign.until, campaign.by, files
         # Numpy would abbreviate long arrays, and two different scenarios would have one digest.
         with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
             root = digest(repr((seeded(scenario, 0), *measured)).encode())

@@ -55,7 +55,9 @@ class Kept:
 
     def add(self, fresh: Sequence[RunResult]) -> None:
         """Keep the results of a batch."""
-        self.results.update((it.key, it) for it in fresh)
+        for it in fresh:
+            known = self.results.get(it.key)
+            self.results[it.key] = known.with_more(it) if known else it
 
     def describe(self, about: dict[str, Any]) -> None:
         """Note the facts `about` the campaign: its name, its file, and the files that it read. Here
@@ -76,18 +78,26 @@ class Results:
 
     @classmethod
     def of(
-        cls, campaign: Campaign, plan: Cases | None = None, store: Kept | None = None
+        cls,
+        campaign: Campaign,
+        plan: Cases | None = None,
+        store: Kept | None = None,
+        partly: bool = False,
     ) -> Results:
         """Return a campaign with those results of `store` that are of its runs; with none where
         `store` is None.
 
-        `plan` has the campaign's cases, by default made here. Raises InputError where a case is no
-        scenario.
+        `plan` has the campaign's cases, by default made here. With `partly`, runs of which not all
+        of its measures are known are among them. Raises InputError where a case is no scenario.
         """
         plan = Cases.of(campaign) if plan is None else plan
         known = {} if store is None else store.results
         keys = (case.key(k) for case in plan for k in range(campaign.most)) if known else ()
-        return cls(campaign, plan, {key: known[key] for key in keys if key in known})
+        found = {key: known[key] for key in keys if key in known}
+        asked = [it.value for it in campaign.gauges]
+        return cls(
+            campaign, plan, {key: it for key, it in found.items() if partly or it.has(asked)}
+        )
 
     def forget_raised(self) -> None:
         """Forget the results of runs that raised an error, so that these runs are missing again."""
@@ -420,11 +430,11 @@ def store_in(folder: str | Path | None) -> Kept:
 
 
 def _best(rows: Iterable[RunResult]) -> dict[str, RunResult]:
-    """Return results by their keys; of several with one key the first that no error ended."""
+    """Return results by their keys; several with one key become one with the measures of all, and
+    those that no error ended are taken."""
     found: dict[str, RunResult] = {}
     for it in rows:
-        if it.key not in found or found[it.key].end is RunStatus.RAISED:
-            found[it.key] = it
+        found[it.key] = found[it.key].with_more(it) if it.key in found else it
     return found
 
 

@@ -266,7 +266,7 @@ def _finished(
     """Yield the finished results of the campaign in `file`, and the folder in which they are.
     Raises InputError if there are none."""
     with _opened(file, results, size, replications, load) as (asked, store):
-        found = Results.of(asked, store=store)
+        found = Results.of(asked, store=store, partly=True)
         if not found.found:
             accepted = f"`holdfast campaign run {asked.source}` first"
             raise InputError(str(store.folder), "", "no run of it is finished", accepted)

@@ -381,3 +381,24 @@ def test_replications_are_refused_where_they_have_no_effect(
     said = asked(own, "run", *ALONE, "--replications", "3")
     assert said.code == 2
     assert f"--replications: 3 has no effect beside [{section}]; accepted: the" in said.err
+
+
+def test_runs_stay_in_the_table_with_a_dash_for_a_measure_that_is_added_later(
+    own: Shell,
+) -> None:
+    file = own.write(BEST[: BEST.index("[picture]")], "best.toml")
+    assert own("campaign", "run", file).code == 0
+    before = own("campaign", "table", file).out.splitlines()
+    text = file.read_text()
+    file.write_text(text.replace('"flowtime"]', '"flowtime", "utilisation"]'))
+    now = own("campaign", "table", file).out.splitlines()
+    means = [it.split() for it in before if "makespan," in it and " of " in it]
+    assert means
+    assert all(row in [it.split() for it in now] for row in means)
+    added = [it.split() for it in now if " utilisation " in it and " of " in it]
+    assert len(added) == len(means)
+    assert all(row[row.index("of") + 2] == "-" for row in added)
+    again = own("campaign", "run", file).out.splitlines()
+    filled = [it.split() for it in again if " utilisation " in it and " of " in it]
+    assert len(filled) == len(means)
+    assert all(row[row.index("of") + 2] != "-" for row in filled)
