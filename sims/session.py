@@ -157,6 +157,8 @@ class Checked:
     """Number of jobs of a workload changed before the run, for each kind of change."""
     outlook: tuple[str, ...] = ()
     """Lines on the numbers of faults, checkpoints and messages to expect."""
+    doubts: tuple[str, ...] = ()
+    """Signs that the log of jobs, or what is said of its machine, is not what it seems."""
 
     @property
     def understood(self) -> str:
@@ -173,6 +175,7 @@ class Checked:
         lines += [f"  code        {key} = {name} ({how})" for key, name in self.code.items()]
         lines += [f"  left out    {jobs:,}: {why}" for why, jobs in self.left_out.items()]
         lines += [f"  changed     {jobs:,}: {how}" for how, jobs in self.changed.items()]
+        lines += [f"  doubtful    {doubt}" for doubt in self.doubts]
         lines += self.outlook
         lines += [f"No effect: {key}: {why}." for key, why in idle(it)]
         lines += [f"Warning: {key}: {what}." for key, what in warnings_of(it)]
@@ -181,9 +184,13 @@ class Checked:
     def as_json(self) -> dict[str, object]:
         """Return the numbers of jobs as data, as `--json` prints them.
 
-        `left_out` and `changed` are keys only where there are such jobs.
+        `left_out`, `changed` and `doubtful` are keys only where there is something.
         """
-        parts = {"left_out": dict(self.left_out), "changed": dict(self.changed)}
+        parts: dict[str, object] = {
+            "left_out": dict(self.left_out),
+            "changed": dict(self.changed),
+            "doubtful": list(self.doubts),
+        }
         return {"jobs": self.jobs, **{key: counts for key, counts in parts.items() if counts}}
 
     def __str__(self) -> str:
@@ -213,7 +220,7 @@ def check(
         told = bare.model_copy(update={"faults": loaded})
         expected = tuple(_outlook(told.within(folder), found))
         details = code, load_code, summary.left_out, summary.changed, expected
-        return Checked(scenario, found.jobs, *details)
+        return Checked(scenario, found.jobs, *details, tuple(summary.doubts))
     except InputError as error:
         named = isinstance(source, str | Path) and error.source == "scenario"
         raise (attrs.evolve(error, source=str(source)) if named else error) from None

@@ -22,6 +22,7 @@ from actors.events import (
     JobsChanged,
     JobsLeftOut,
     JobSubmitted,
+    LogDoubted,
     Outcome,
     RepairDescribed,
     RepairEnded,
@@ -240,7 +241,15 @@ WANTED: frozenset[type[Event]] = frozenset(
     (
         *OF_REPAIRS,
         *(JobSubmitted, JobCompleted, JobKilled, RunEnded, CopiesSettled, IterationCompleted),
-        *(JobsLeftOut, JobsChanged, ScenarioStarted, ScenarioEnded, FaultsExpected, FaultsFitted),
+        *(
+            JobsLeftOut,
+            JobsChanged,
+            LogDoubted,
+            ScenarioStarted,
+            ScenarioEnded,
+            FaultsExpected,
+            FaultsFitted,
+        ),
         *(RunHung, HangDetected),
     )
 )
@@ -269,6 +278,8 @@ class Summary:
     """Number of jobs of a workload left out for each reason."""
     changed: dict[str, int] = field(factory=dict)
     """Number of jobs of a workload changed before the run, for each kind of change."""
+    doubts: list[str] = field(factory=list)
+    """Signs that the log of jobs, or what is said of its machine, is not what it seems."""
     outcomes: Counter[Outcome] = field(factory=Counter)
     """Number of runs for each way in which a run can end."""
     faults: Faults = field(factory=Faults)
@@ -308,6 +319,8 @@ class Summary:
                 self.left_out[event.reason] = event.jobs
             case JobsChanged():
                 self.changed[event.how] = event.jobs
+            case LogDoubted():
+                self.doubts.append(event.doubt)
             case ScenarioStarted():
                 self.started = event
             case ScenarioEnded():
@@ -343,6 +356,7 @@ class Summary:
             "jobs": len(self.submitted),
             "left_out": self.left_out,
             "changed": self.changed,
+            **({"doubtful": self.doubts} if self.doubts else {}),
             "killed": len(self.killed),
             "completed": self.end is End.COMPLETED,
             "end": self.end.value if self.end else None,
@@ -374,6 +388,7 @@ class Summary:
         yield "events", f"{self.events:,}"
         yield from (("left out", f"{jobs:,}: {why}") for why, jobs in self.left_out.items())
         yield from (("changed", f"{jobs:,}: {how}") for how, jobs in self.changed.items())
+        yield from (("doubtful", doubt) for doubt in self.doubts)
 
     @property
     def title(self) -> str:

@@ -223,6 +223,15 @@ class JobsChanged(Event):
 
 
 @frozen
+class LogDoubted(Event):
+    """Records a sign that the log of jobs, or what the scenario says of its machine, is not what it
+    seems."""
+
+    doubt: str
+    """Description of the sign."""
+
+
+@frozen
 class LogReplayed(Event):
     """Records that the jobs come from a recorded log of jobs whose beginning in real time is
     known."""

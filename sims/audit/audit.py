@@ -370,6 +370,7 @@ DESCRIBED = (
         e.MeasuresDescribed,
         e.JobsLeftOut,
         e.JobsChanged,
+        e.LogDoubted,
         e.LogReplayed,
         e.DeadlineDescribed,
         e.DependenciesDescribed,

@@ -67,19 +67,19 @@ class SpotTrace:
                 raise InputError(self.source, f"data[{tick}]", problem, accepted)
         return Timeline.of_slots([states[count] for count in self.counts], self.gap_seconds)
 
-    def nodes(self) -> tuple[Timeline, ...]:
-        """Return the timelines of as many workers as the largest count, at least one; worker k
-        (from 0) is UP while more than k instances are available, else DOWN.
+    def worker(self, number: int) -> Timeline:
+        """Return the timeline of worker number `number`, from 0: it is UP while more than so many
+        instances are available, else DOWN.
 
         The trace counts instances but does not identify them: the worker with the highest number is
         assumed to leave first, so that a drop by one takes one worker.
         """
-        return tuple(
-            Timeline.of_slots(
-                [UP if count > worker else DOWN for count in self.counts], self.gap_seconds
-            )
-            for worker in range(max(1, *self.counts))
-        )
+        states = [UP if count > number else DOWN for count in self.counts]
+        return Timeline.of_slots(states, self.gap_seconds)
+
+    def nodes(self) -> tuple[Timeline, ...]:
+        """Return the timelines of as many workers as the largest count, at least one."""
+        return tuple(map(self.worker, range(max(1, *self.counts))))
 
 
 def read_spot_trace(path: Path) -> SpotTrace:

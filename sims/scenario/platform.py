@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from math import inf
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from attrs import evolve, field, frozen
 from numpy.random import Generator
@@ -25,8 +25,8 @@ from policies.availability import WorkerState
 from policies.interface import ServiceOrder
 from policies.maths.markov import Belief, Expectation, MarkovChain
 from sims.errors import unfit
-from sims.scenario.availability import Trace, cut
-from sims.scenario.trace_files import TraceFile
+from sims.scenario.availability import AlwaysUp, Trace, cut
+from sims.scenario.trace_files import SpotFile, TraceFile
 from sims.scenario.workers import PlatformSection, RandomWorkers, WorkerFields, WorkerSection
 from sims.tables import Section
 from sims.tables.fields import Count, PositiveAmount, Time
@@ -71,6 +71,7 @@ class Platform:
         """
         share = float(stream(seed, "trace start").random())
         placed = partial(_placed, about=(in_seconds, share, folder))
+        pool, listed = _one_by_one(pool, listed)
         own = tuple(_expanded(map(placed, listed), pool.workers))
         more = drawn.draw(pool.workers + len(own) + 1) if drawn else ()
         bare = cls(placed(pool), (*own, *more))
@@ -281,6 +282,24 @@ def _placed(section: AnyWorker, about: tuple[bool, float, Path]) -> AnyWorker:
     return section.model_copy(update={"availability": trace.placed(*about)})
 
 
+def _one_by_one(
+    pool: PlatformSection, listed: tuple[WorkerSection, ...]
+) -> tuple[PlatformSection, tuple[WorkerSection, ...]]:
+    """Return the sections of a platform with the pool's workers as an entry of `listed`, each with
+    a trace of its own, where the pool's trace counts instances; otherwise as they are."""
+    if not (pool.workers and _counts(pool)):
+        return pool, listed
+    about = {key: getattr(pool, key) for key in WorkerFields.model_fields}
+    each = WorkerSection.model_construct(**about, name="", count=pool.workers)
+    none = {"workers": 0, "availability": AlwaysUp()}
+    return pool.model_copy(update=none), (each, *listed)
+
+
+def _counts(section: WorkerFields) -> bool:
+    """Return whether the section's availability is a trace that counts instances."""
+    return isinstance(section.availability, SpotFile) and not section.availability.states
+
+
 def _expanded(listed: Iterable[WorkerSection], first: int) -> Iterator[WorkerSection]:
     for section in listed:
         for k in range(section.count):
@@ -288,7 +307,10 @@ def _expanded(listed: Iterable[WorkerSection], first: int) -> Iterator[WorkerSec
             name = section.name or f"P{first}"
             if section.name and section.count > 1:
                 name = f"{name}.{k + 1}"
-            yield section.model_copy(update={"name": name, "count": 1})
+            update: dict[str, object] = {"name": name, "count": 1}
+            if _counts(section):
+                update["availability"] = cast(SpotFile, section.availability).of_worker(k)
+            yield section.model_copy(update=update)
 
 
 # --- links ----------------------------------------------------------------------------------------

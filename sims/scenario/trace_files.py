@@ -167,15 +167,26 @@ class TraceFile(Trace):
 
 
 class SpotFile(TraceFile):
-    """`{kind = "spot", file = "zone.json", states = {1 = "u", 0 = "d"}, after = "repeat"}`: a trace
-    of spot instances; the file gives the length of a tick."""
+    """`{kind = "spot", file = "zone.json", after = "repeat"}`: a trace of spot instances, whose
+    counts are so many workers UP; the file gives the length of a tick."""
 
     kind: Literal["spot"]
-    states: dict[int, WorkerState]
-    """State (u, r or d) for each number of instances."""
+    states: dict[int, WorkerState] = Field(default_factory=dict)
+    """State (u, r or d) of the worker for each number of instances; default: of the workers of one
+    table as many are UP as there are instances, the first ones, and the others DOWN."""
+
+    _place: int = PrivateAttr(0)
+    """Number of the worker among those of its table, from 0."""
+
+    def of_worker(self, place: int) -> Self:
+        """Return the trace of the worker that is number `place`, from 0, of its table."""
+        placed = self.model_copy()
+        placed._place = place
+        return placed
 
     def read(self) -> Timeline:
-        return self._trace().mapped(self.states)
+        trace = self._trace()
+        return trace.mapped(self.states) if self.states else trace.worker(self._place)
 
     def seconds(self) -> float:
         return self.slot or self._trace().gap_seconds

@@ -22,6 +22,7 @@ from actors.events import (
     DependenciesDescribed,
     JobsChanged,
     JobsLeftOut,
+    LogDoubted,
     LogReplayed,
 )
 from actors.protection import Rules
@@ -32,6 +33,7 @@ from policies.interface.queue import BatchJob
 from policies.maths.speedup import Asking, Rigid, Table, usable
 from sims.errors import InputError, unfit
 from sims.readers import JobLog, repeated
+from sims.readers.plausibility import doubts
 from sims.scenario import Scenario
 from sims.scenario.dependencies import Chained, Following, chained
 from sims.scenario.faults import together
@@ -178,6 +180,8 @@ class Workload:
     """Seconds from 1970 to time 0, of a log; None: not known."""
     waits: Mapping[int, Dependence] = field(factory=dict)
     """Maps the index of each job that follows others to the conditions of its submission."""
+    doubts: tuple[str, ...] = ()
+    """Signs that the log of jobs, or what is said of its machine, is not what it seems."""
 
     @property
     def jobs(self) -> tuple[BatchJob, ...]:
@@ -204,18 +208,22 @@ class Workload:
             system.describe(JobsLeftOut, *left_out)
         for changed in self.changed:
             system.describe(JobsChanged, *changed)
+        for doubt in self.doubts:
+            system.describe(LogDoubted, doubt)
         if self.begins is not None:
             system.describe(LogReplayed, self.begins)
         names = {job.index: job.name for job in self.jobs} if self.submissions.own else {}
         for index, own in self.submissions.own.items():
             if index in names and own.deadline is not None:
                 system.describe(DeadlineDescribed, names[index], own.deadline)
-        if self.waits:
-            names = {job.index: job.name for job in self.jobs}
-            for index, wait in self.waits.items():
-                after = tuple(names[before] for before in wait.after)
-                about = names[index], wait.release, after, wait.think
-                system.describe(DependenciesDescribed, *about)
+        self._tell_waits(system)
+
+    def _tell_waits(self, system: System) -> None:
+        """Describe in the log which jobs follow others."""
+        names = {job.index: job.name for job in self.jobs} if self.waits else {}
+        for index, wait in self.waits.items():
+            after = tuple(names[before] for before in wait.after)
+            system.describe(DependenciesDescribed, names[index], wait.release, after, wait.think)
 
 
 def workload(scenario: Scenario, system: System) -> Workload:
@@ -254,7 +262,7 @@ def workload(scenario: Scenario, system: System) -> Workload:
     submissions = Submissions(scenario, fitting, own)
     chains = _chains(submissions, found, log)
     changed = *log.changed, *chains.changed
-    return Workload(submissions, left_out, changed, log.begins, chains.waits)
+    return Workload(submissions, left_out, changed, log.begins, chains.waits, log.doubts)
 
 
 def _chains(fitting: Submissions, found: Sequence[BatchJob], log: Replay) -> Chained:
@@ -341,6 +349,8 @@ def _replay(section: RigidSection, scenario: Scenario, system: System) -> Replay
             "a whole number beyond 64 bits",
             "numbers of a log",
         ) from None
+    if section.log is not None:
+        log = evolve(log, doubts=tuple(doubts(log.rows, workers)))
     zeroed = section.swf or section.batsim
     if zeroed is not None and zeroed.origin is JobOrigin.FIRST:
         log = log.from_first()

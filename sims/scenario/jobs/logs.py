@@ -55,6 +55,8 @@ class Replay:
     """Seconds from 1970 to time 0; None: not known, or the times are no longer those of the log."""
     preceding: Mapping[str, Preceding] = field(factory=dict)
     """Maps the name of each job that follows another to that one, which need not take part."""
+    doubts: tuple[str, ...] = ()
+    """Signs that the log, or what is said of its machine, is not what it seems."""
 
     @classmethod
     def of(cls, log: JobLog) -> Self:

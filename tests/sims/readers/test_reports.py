@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from actors.events import JobCompleted, JobsLeftOut, LogReplayed
 from actors.runtime import Record
+from sims.cli import main
 from sims.errors import InputError
+from sims.readers import JobLog, LoggedJob
 from sims.readers.failures import read_failures
+from sims.readers.plausibility import doubts
 from sims.readers.traces import read_fta_events
 from sims.scenario.loader import load
 from sims.world import run
@@ -74,3 +80,44 @@ def test_a_line_of_a_trace_that_cannot_be_read_is_left_out_with_a_warning(tmp_pa
     path.write_text("\n".join((*lines, "torn", "torn")))
     with pytest.raises(InputError, match=r"line 13: 1 column .2 of 14 lines"):
         read_fta_events(path)
+
+
+# --- what is not plausible ------------------------------------------------------------------------
+
+
+def rows_of(*jobs: tuple[float, float, int, float, float]) -> NDArray[np.void]:
+    """Jobs as (submission, time, processors, request, wait)."""
+    return JobLog.of(
+        LoggedJob(f"J{k}", at, time, size, asked, wait=wait)
+        for k, (at, time, size, asked, wait) in enumerate(jobs)
+    ).rows
+
+
+def test_runs_beyond_their_requests_are_a_sign_of_another_unit_where_they_are_many() -> None:
+    short, long = (0, 50, 1, 60, 0), (0, 200, 1, 60, 0)
+    assert list(doubts(rows_of(*[short] * 99, (0, 100, 1, 60, 0)), 999)) == []
+    assert list(doubts(rows_of(*[short] * 99, long), 999)) == [
+        "1 of 100 jobs ran longer than the time that they requested"
+    ]
+    assert list(doubts(rows_of(*[short] * 9, long), 999)) == [
+        "1 of 10 jobs ran longer than the time that they requested: a sign of limits in minutes"
+    ]
+
+
+def test_more_processors_in_use_at_once_than_there_are_is_said() -> None:
+    """3 + 4 are in use from 10 to 20; the last begins as the second ends."""
+    rows = rows_of((0, 20, 3, 60, 0), (5, 20, 4, 60, 5), (10, 10, 5, 60, 20))
+    assert list(doubts(rows, 6)) == [
+        "7 processors were in use at once, and the platform has 6 workers"
+    ]
+    assert list(doubts(rows, 7)) == []
+
+
+def test_a_first_submission_years_after_the_logs_zero_is_said_below_the_counts(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["check", str(REPORTS / "swf-epoch.toml")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[4].startswith("  doubtful    the first submission is 15,705 d")
+    assert main(["check", "--json", str(REPORTS / "swf-epoch.toml")]) == 0
+    assert len(json.loads(capsys.readouterr().out)["doubtful"]) == 2
