@@ -1,29 +1,24 @@
-"""The part of a scheduler that carries decisions out: it starts, resizes, promises and cancels
-copies of jobs, and finds the cause of each start."""
+"""Carries a scheduler's decisions out: starts, resizes and cancels copies of jobs, and finds the
+cause of each start."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
+from typing import Protocol
 
 from attrs import define, field
 
 from actors.events import RunStarted
-from actors.intervals import Intervals, added, intervals_of, meet, members, merged, size_of, text
+from actors.intervals import Intervals, intervals_of, meet, members, merged, size_of, text
 from actors.messages import (
     CancelCopy,
-    MembersArrived,
-    MemberStateChanged,
-    PromiseCopy,
-    ReplaceMember,
+    GivenStandbys,
     ResizeCopy,
-    Resume,
-    StandbyJoins,
     StartCopy,
 )
 from actors.pool import Pool
-from actors.runtime import NOTHING, Actor
-from policies.availability import WorkerState
+from actors.runtime import NOTHING, Actor, Home
 
 
 @define(eq=False)
@@ -82,6 +77,11 @@ class CauseTracker:
         one = ((worker, worker),)
         return next((seq for seq, them in reversed(self.freed) if meet(them, one)), otherwise)
 
+    def open(self, now: float, seq: int) -> None:
+        """Record that the event numbered `seq` opens a shelf or batch now."""
+        self._renew(now)
+        self.opened = seq
+
     def _renew(self, now: float) -> None:
         if now != self._at:
             self._at, self.opened = now, NOTHING
@@ -89,41 +89,43 @@ class CauseTracker:
             self.freed.clear()
 
 
-RESUME = Resume()
+class Chief(Protocol):
+    """The scheduler of a dispatcher, as far as it may use it."""
+
+    system: Home
+
+    @property
+    def now(self) -> float:
+        """The current virtual time, in the scenario's unit."""
+
+    def send(self, target: Actor, message: object, cause: int) -> None:
+        """Deliver a message; see `Actor.send`."""
+
+    def holds_ready(self, copy: int, count: int) -> None:
+        """Note that a copy that starts holds workers ready besides its `count` members."""
 
 
 @define(eq=False)
-class Dispatcher(Actor):
-    """The part of a scheduler that knows which copy holds which workers, and that sends jobs the
-    messages by which decisions are carried out."""
+class Dispatcher:
+    """Knows which copy holds which workers, and sends jobs the messages by which a scheduler's
+    decisions are carried out."""
 
+    scheduler: Chief
     pool: Pool
-    workers: Callable[[int], Actor] | None = field(kw_only=True, default=None)
+    workers: Callable[[int], Actor] | None = None
     """Returns the address of a worker, which gets its actor when it is first addressed; None: no
     worker is addressed."""
-    linked: bool = field(kw_only=True, default=False)
+    linked: bool = False
     """Whether there is a master, so that jobs have to address their members."""
-    actors: dict[int, Actor] = field(init=False, factory=dict)
+    tracker: CauseTracker | None = None
+    """Finds the causes of starts; None: no sink records runs, so that causes are not needed."""
+    jobs: dict[int, Actor] = field(init=False, factory=dict)
     """Addresses, by index, of the jobs that have been submitted and are not gone."""
     held: dict[int, tuple[int, int, Intervals]] = field(init=False, factory=dict)
     """Maps each copy to its job's index, the number of its workers, and their numbers."""
     promised: dict[int, int] = field(init=False, factory=dict)
     """Maps each promised worker to the copy that computes on it until that copy ends, although the
     worker is free or another copy holds it."""
-    tracker: CauseTracker | None = field(init=False, default=None)
-    """Finds the causes of starts; None: no sink records runs, so that causes are not needed."""
-    undetected: dict[int, int] = field(init=False, factory=dict)
-    """Maps each worker whose DOWN is not detected yet (rules.md, F1) to the number of the event
-    with which it went DOWN."""
-    replaceable: dict[int, tuple[int, int]] = field(init=False, factory=dict)
-    """Maps each member that is to be replaced to its copy and the number of the event with which it
-    went DOWN."""
-    ready: dict[int, int] = field(init=False, factory=dict)
-    """Maps each copy that may hold standbys to the number of its members, standbys not counted
-    (rules.md, P12)."""
-    repaired: dict[int, int] = field(init=False, factory=dict)
-    """Maps each worker whose downtime or repair ended at this instant to the number of the event
-    with which it came UP."""
     _copies: count[int] = field(init=False, factory=count)
 
     def start_some(
@@ -148,16 +150,16 @@ class Dispatcher(Actor):
         if standbys:
             return copy, *self._start_ready(copy, index, processors, standbys, cause, otherwise)
         numbers = pool.allocate(copy, processors, former, index)
-        named = self._present(numbers) if numbers else ""
+        named = self.present(numbers) if numbers else ""
         self.held[copy] = index, processors, numbers
         if self.tracker is not None:
             cause = self._why(self.tracker, index, numbers, cause, otherwise)
         if self.linked or pool.speeds:
-            about = self._about(members(numbers))
+            about = self.about(members(numbers))
             message = StartCopy(copy, processors, numbers, named, *about)
         else:
             message = StartCopy(copy, processors, numbers, named)
-        self.send(self.actors[index], message, cause)
+        self.scheduler.send(self.jobs[index], message, cause)
         return copy, numbers, numbers
 
     def _start_ready(
@@ -174,18 +176,15 @@ class Dispatcher(Actor):
         members. The other parameters are those of `start_some`."""
         numbers, ready = self.pool.allocate_ready(copy, processors, standbys, index)
         held = merged(numbers, ready)
-        self.held[copy], self.ready[copy] = (index, size_of(held), held), processors
+        self.held[copy] = index, size_of(held), held
+        self.scheduler.holds_ready(copy, processors)
         if self.tracker is not None:
             cause = self._why(self.tracker, index, numbers, cause, otherwise)
-        about = self._about(members(numbers)) if self.linked or self.pool.speeds else ((), ())
-        named, others = self._present(numbers), self._about(members(ready))
-        message = StartCopy(
-            *(copy, processors, numbers, named, *about),
-            standbys=ready,
-            standby_speeds=others[0],
-            standby_addresses=others[1],
-        )
-        self.send(self.actors[index], message, cause)
+        about = self.about(members(numbers)) if self.linked or self.pool.speeds else ((), ())
+        given = GivenStandbys(ready, *self.about(members(ready)))
+        named = self.present(numbers)
+        message = StartCopy(copy, processors, numbers, named, *about, ready=given)
+        self.scheduler.send(self.jobs[index], message, cause)
         return held, numbers
 
     def start_on(
@@ -206,15 +205,15 @@ class Dispatcher(Actor):
         copy = next(self._copies)
         numbers = self.pool.assign(copy, workers)
         self.held[copy] = index, len(workers), numbers
-        named = text(numbers) if self.system.journal.wants(RunStarted) else ""
-        about = self._about(workers)
+        named = text(numbers) if self.scheduler.system.journal.wants(RunStarted) else ""
+        about = self.about(workers)
         message = StartCopy(copy, len(workers), numbers, named, *about, tasks, reason)
         if self.tracker is not None:
             cause = self._why(self.tracker, index, numbers, cause, None)
-        self.send(self.actors[index], message, cause)
+        self.scheduler.send(self.jobs[index], message, cause)
         return copy
 
-    def _about(self, workers: Sequence[int]) -> tuple[Sequence[float], Sequence[Actor]]:
+    def about(self, workers: Sequence[int]) -> tuple[Sequence[float], Sequence[Actor]]:
         """Return the speeds and the addresses of these workers. Either is empty where jobs need not
         know it: speeds if all are 1, addresses if there is no master."""
         speeds, address = self.pool.speeds, self.workers
@@ -229,7 +228,7 @@ class Dispatcher(Actor):
         cause: int,
         otherwise: Callable[[], int] | None,
     ) -> int:
-        found = tracker.why(self.now, index, numbers)
+        found = tracker.why(self.scheduler.now, index, numbers)
         if found != NOTHING:
             return found
         return cause if otherwise is None else otherwise()
@@ -241,124 +240,29 @@ class Dispatcher(Actor):
         index, _, held = self.held[copy]
         numbers = self.pool.exchange(copy, held, processors, index)
         self.held[copy] = index, processors, numbers
-        about = self._about(members(numbers))
-        message = ResizeCopy(copy, numbers, self._present(numbers), *about)
-        self.send(self.actors[index], message, cause)
+        about = self.about(members(numbers))
+        message = ResizeCopy(copy, numbers, self.present(numbers), *about)
+        self.scheduler.send(self.jobs[index], message, cause)
 
     def tell_job(self, cause: int, kind: Callable[..., object], worker: int, *more: object) -> bool:
         """Send the message `kind(copy, worker, *more)` to the job whose copy holds `worker`;
         `cause` is the number of the event that leads to it. Return whether a job holds the worker;
         if none does, nothing is sent."""
         copy = self.pool.holder(worker)
-        job = self.actors.get(self.held[copy][0]) if copy >= 0 else None
+        job = self.jobs.get(self.held[copy][0]) if copy >= 0 else None
         if job is not None:
-            self.send(job, kind(copy, worker, *more), cause)
+            self.scheduler.send(job, kind(copy, worker, *more), cause)
         return job is not None
 
-    def replace_members(self) -> Iterator[tuple[int, Intervals]]:
-        """Replace by free workers the members that their jobs want replaced, because they have been
-        away for long enough. The lowest member comes first; members for which no worker is free
-        stay. Yield, for each replacement, the copy's number and all workers that it holds then
-        (rules.md, P10).
-
-        Jobs start runs only after all replacements: of one job's runs the copy that was placed
-        earlier has the lower number (R4).
-        """
-        served: dict[int, int] = {}
-        for worker, (copy, cause) in sorted(self.replaceable.items()):
-            held = self.pool.holder(worker) == copy
-            other = self.pool.replacement(self.promised) if held else None
-            if held and other is None:
-                break
-            del self.replaceable[worker]
-            if other is not None:
-                if self.tracker is not None:  # the copy may have waited for a worker
-                    cause = self.tracker.freed_last(self.now, other, cause)
-                served[self.held[copy][0]] = cause
-                yield copy, self._replace(copy, worker, other, cause)
-        for index, cause in served.items():
-            self.send(self.actors[index], RESUME, cause)
-
-    def _replace(self, copy: int, worker: int, other: int, cause: int) -> Intervals:
-        index, processors, held = self.held[copy]
-        numbers = self.pool.replace(copy, held, worker, other)
-        self.held[copy] = index, processors, numbers
-        named, about = self._present(numbers), self._about((other,))
-        self.send(self.actors[index], ReplaceMember(copy, worker, other, named, *about), cause)
-        return numbers
-
-    def join_standbys(self, most: Callable[[int], int]) -> Iterator[tuple[int, Intervals]]:
-        """Make each free worker whose downtime or repair ended at this instant a standby (ready to
-        replace a member) of the first copy, by job and copy number, that has fewer standbys than
-        its job can have. Yield, for each such worker, the copy's number and all workers that it
-        holds then.
-
-        `most` returns the largest number of standbys of a job, given its index (rules.md, P12).
-        """
-        pool, served = self.pool, dict[int, int]()
-        self.ready = {copy: count for copy, count in self.ready.items() if copy in self.held}
-        by_job = sorted(self.ready, key=lambda copy: (self.held[copy][0], copy))
-        for worker, cause in sorted(self.repaired.items()):
-            if worker in pool.away or worker >= pool.size or pool.holder(worker) >= 0:
-                continue
-            for copy in by_job:
-                index, processors, numbers = self.held[copy]
-                if processors - self.ready[copy] < most(index):
-                    pool.assign(copy, (worker,))
-                    numbers = added(numbers, worker)
-                    self.held[copy] = index, processors + 1, numbers
-                    served[index] = cause
-                    joins = StandbyJoins(copy, worker, *self._about((worker,)))
-                    self.send(self.actors[index], joins, cause)
-                    yield copy, numbers
-                    break
-        for index, cause in served.items():  # a copy may wait for its replacement
-            self.send(self.actors[index], RESUME, cause)
-
-    def promise(self, copy: int, cause: int) -> None:
-        """Release a copy's workers in the pool before its run ends, so that other copies can be
-        given them already. The copy computes on them to its end, and only then can another copy use
-        them (malleable17, section 5). `cause` is the number of the event that leads to it."""
-        index, processors, numbers = self.held[copy]
-        self.pool.release(processors, numbers)
-        self.held[copy] = index, 0, ()
-        for worker in members(numbers):
-            self.promised.setdefault(worker, copy)
-        self.send(self.actors[index], PromiseCopy(copy), cause)
-
-    def tell_promiser(self, worker: int, cause: int) -> None:
-        """Tell the copy that has promised this worker to others that the worker is UP again. If the
-        copy's run was lost before it promised its workers, its next run may wait for exactly that.
-        `cause` is the number of the event that leads to it."""
-        copy = self.promised[worker]
-        message = MemberStateChanged(copy, worker, WorkerState.UP, False)
-        self.send(self.actors[self.held[copy][0]], message, cause)
-
-    def _present(self, numbers: Intervals) -> str:
+    def present(self, numbers: Intervals) -> str:
         """Return, as logs write numbers, the workers of `numbers` that a copy can use already:
         those on which no other copy that has promised them still computes. The text is empty where
         no sink wants starts of runs and nothing is promised."""
         if not self.promised:
-            return text(numbers) if self.system.journal.wants(RunStarted) else ""
+            return text(numbers) if self.scheduler.system.journal.wants(RunStarted) else ""
         return text(intervals_of(n for n in members(numbers) if n not in self.promised))
-
-    def _hand_on(self, over: int, cause: int) -> None:
-        """Pass on the workers that the copy numbered `over` had promised, because it has ended:
-        each copy that was given some of them gets the message that it can use them now. `cause` is
-        the number of the event that ended the copy."""
-        joined: dict[int, list[int]] = {}
-        for worker in sorted(worker for worker, copy in self.promised.items() if copy == over):
-            del self.promised[worker]
-            joined.setdefault(self.pool.holder(worker), []).append(worker)
-        for copy, workers in joined.items():
-            if copy < 0 and self.tracker is not None:
-                self.tracker.free(self.now, intervals_of(workers), cause)
-            elif copy >= 0:
-                index, _, numbers = self.held[copy]
-                came = MembersArrived(copy, text(intervals_of(workers)), self._present(numbers))
-                self.send(self.actors[index], came, cause)
 
     def cancel_copy(self, copy: int, cause: int) -> None:
         """Ask the job of the copy numbered `copy` to end the copy's run as cancelled and to release
         its workers. `cause` is the number of the event that leads to it."""
-        self.send(self.actors[self.held[copy][0]], CancelCopy(copy), cause)
+        self.scheduler.send(self.jobs[self.held[copy][0]], CancelCopy(copy), cause)

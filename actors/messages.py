@@ -34,6 +34,17 @@ class Arrive:
 
 
 @message
+class GivenStandbys:
+    """Workers that a copy holds ready to replace members."""
+
+    numbers: Intervals
+    speeds: Sequence[float]
+    """Speed of each; empty: all are 1 throughout."""
+    addresses: Sequence[Actor]
+    """Address of each; empty: there is no master to fetch from."""
+
+
+@message
 class StartCopy:
     """Scheduler to job: start one more copy of yourself, which holds these workers from now on."""
 
@@ -52,10 +63,8 @@ class StartCopy:
     """Number of tasks of each member in an iteration; empty: the decider deals no tasks."""
     reason: str | None = None
     """The decider's reason, if it gives one."""
-    standbys: Intervals = ()
-    """Numbers of the workers that the copy holds ready to replace members."""
-    standby_speeds: Sequence[float] = ()
-    standby_addresses: Sequence[Actor] = ()
+    ready: GivenStandbys | None = None
+    """Standbys that the copy holds besides; None: its job has none."""
 
 
 @message

@@ -69,6 +69,8 @@ class Pool:
     known."""
     speeds: list[float] = field(init=False, factory=list)
     """Speed of each worker; empty: all are 1."""
+    retired: set[int] = field(init=False, factory=set)
+    """Workers that are DOWN for ever (rules.md, R8)."""
     closed: Intervals = field(init=False, default=())
     """Free workers that the copy that starts now may not take."""
     _held_by: NDArray[np.int64] = field(init=False, factory=lambda: np.empty(0, np.int64))
@@ -84,6 +86,11 @@ class Pool:
         if self.changing:
             self._held_by = np.full(self.size + self.spares, -1, np.int64)
             self._holders = memoryview(self._held_by)  # type: ignore[arg-type]
+
+    @property
+    def left(self) -> int:
+        """Number of workers that are neither retired nor spares."""
+        return self.size - sum(worker < self.size for worker in self.retired)
 
     # --- copies take workers, and give them back ----------------------------------------------
 

@@ -3,15 +3,16 @@ out."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from math import inf
+from typing import ClassVar, TypeVar, cast
 
 from attrs import define, field
 
 from actors.dispatcher import CauseTracker, Dispatcher
 from actors.events import End, Outcome, RunStarted, WorkloadEnded
-from actors.intervals import Intervals, among, without
+from actors.intervals import Intervals, without
 from actors.limit import ProgressLimit
 from actors.messages import (
     CapReached,
@@ -20,32 +21,22 @@ from actors.messages import (
     FormerMembersWait,
     JobOver,
     LookAgain,
-    MemberFaultDetected,
     MemberHasNotice,
     MemberHung,
     MemberSpeedChanged,
     MemberStateChanged,
     ProgressReport,
     ReleaseFormer,
-    ReplacementWanted,
     RunProgress,
     StateSaved,
     Submit,
     WorkerLeft,
 )
-from actors.repair_messages import (
-    FaultKnown,
-    LargestJobChanged,
-    MemberRetired,
-    MemberStruckAgain,
-    RecordsChanged,
-    StruckWhileDown,
-    UnitRetires,
-)
-from actors.runtime import NOTHING, Actor, Phase, WorkersRetired, handles
+from actors.parts import OF_SCHEDULER, SchedulerHost, SchedulerPart
+from actors.pool import Pool
+from actors.runtime import NOTHING, Actor, Phase, handles
 from actors.worker_messages import (
     FaultComes,
-    HiddenFaultDetected,
     HoldingsChanged,
     OwnerGaveNotice,
     ProgramReceived,
@@ -60,6 +51,7 @@ DECIDE, RELEASE_FORMER = Decide(), ReleaseFormer()
 # Reading a member off its enum takes 80 ns, thrice an attempt.
 DECISION, COMPLETED = Phase.DECISION, Outcome.COMPLETED
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
+P = TypeVar("P")
 
 
 class Decider:
@@ -151,31 +143,40 @@ class Decider:
         return ""
 
 
+def part_of(kind: type[P], scheduler: Scheduler) -> P:
+    """Return the scheduler's part of this class."""
+    return scheduler.part(kind)
+
+
 @define(eq=False)
-class Scheduler(Dispatcher):
+class Scheduler(Actor):
     """Actor that collects submissions, ends and changes of workers, has its decider decide once an
     instant, and carries the decisions out by messages to jobs.
 
-    The simulation ends when `jobs` jobs have completed or been killed. Its decider and its pool are
-    parts of it: they are called, not sent messages.
+    The simulation ends when `jobs` jobs have completed or been killed. Its decider, its dispatcher,
+    its pool and its parts, each of which is one mechanism of the platform, are called, not sent
+    messages.
     """
 
+    part_kinds: ClassVar = {kind: partial(part_of, kind) for kind in OF_SCHEDULER}
+
+    pool: Pool
     decider: Decider
     jobs: int
-    repairs: Actor | None = field(kw_only=True, default=None)
-    """Actor that repairs what faults strike (rules.md, R6), to which the scheduler reports faults
-    that become known; None: faults have a downtime instead."""
-    badness: list[float] = field(kw_only=True, factory=list)
-    """How bad the record of each worker is, as repairs report it; empty where no placement chooses
-    by records (rules.md, R9)."""
+    workers: Callable[[int], Actor] | None = field(kw_only=True, default=None)
+    """Returns the address of a worker, which gets its actor when it is first addressed; None: no
+    worker is addressed."""
+    linked: bool = field(kw_only=True, default=False)
+    """Whether there is a master, so that jobs have to address their members."""
+    given: Sequence[Callable[[SchedulerHost], SchedulerPart]] = field(kw_only=True, default=())
+    """Makers of those of its parts that follow from the scenario; others come into being when they
+    are asked for."""
     programmed: dict[str, set[int]] = field(kw_only=True, factory=dict)
     """Maps the label of a program to the workers that hold it."""
-    retired: set[int] = field(init=False, factory=set)
-    """Workers that are DOWN for ever (rules.md, R8)."""
+    dispatcher: Dispatcher = field(init=False)
+    parts: tuple[SchedulerPart, ...] = field(init=False, default=())
     described: dict[int, BatchJob] = field(init=False, factory=dict)
     """Descriptions of the unfinished jobs, by index."""
-    widths: Counter[int] = field(init=False, factory=Counter)
-    """Number of unfinished jobs by the number of workers that each needs; empty without repairs."""
     holdings: dict[int, HoldingsChanged] = field(init=False, factory=dict)
     """The last report of each worker on what it holds."""
     completed: int = field(init=False, default=0)
@@ -194,40 +195,54 @@ class Scheduler(Dispatcher):
     """Number of events in the journal at which the limit looks next."""
 
     def started(self) -> None:
-        if self.system.journal.wants(RunStarted):
-            self.tracker = CauseTracker()
+        tracker = CauseTracker() if self.system.journal.wants(RunStarted) else None
+        self.dispatcher = Dispatcher(self, self.pool, self.workers, self.linked, tracker)
+        for make in self.given:
+            self._add(make(self))
         self.decider.attach(self)
+
+    def part(self, kind: type[P]) -> P:
+        """Return the part of this class, which comes into being when it is first asked for."""
+        for part in self.parts:
+            if type(part) is kind:
+                return part
+        made = cast(type[SchedulerPart], kind)(self)
+        self._add(made)
+        return cast(P, made)
+
+    def _add(self, part: SchedulerPart) -> None:
+        order = OF_SCHEDULER.index
+        self.parts = tuple(sorted((*self.parts, part), key=lambda it: order(type(it))))
 
     # --- messages from others --------------------------------------------------------------------
 
     @handles(Submit)
     def submit(self, message: Submit, cause: int) -> None:
         described = message.described
-        self.actors[described.index], self.described[described.index] = message.job, described
-        if self.repairs is not None:
-            self._count_width(described, 1)
-        if self.retired:
-            self._refuse_too_few(described, max(self.retired))
-        if self.tracker is not None:
-            self.tracker.want(self.now, described.index, cause)
+        dispatcher, index = self.dispatcher, described.index
+        dispatcher.jobs[index], self.described[index] = message.job, described
+        for part in self.parts:
+            part.submitted(described)
+        if dispatcher.tracker is not None:
+            dispatcher.tracker.want(self.now, index, cause)
         self.decider.submitted(described, cause)
         if not self.deciding:
             self.decide_soon(cause)
 
     @handles(CopyOver)
     def release(self, message: CopyOver, cause: int) -> None:
-        _, processors, numbers = self.held.pop(message.copy)
+        dispatcher = self.dispatcher
+        _, processors, numbers = dispatcher.held.pop(message.copy)
         self.pool.release(processors, numbers)
-        if self.tracker is not None:
-            self.tracker.free(self.now, numbers, cause)
+        if dispatcher.tracker is not None:
+            dispatcher.tracker.free(self.now, numbers, cause)
             if not message.gone:
                 since = cause if message.since == NOTHING else message.since
-                self.tracker.want(self.now, message.index, since)
-        if self.promised:
-            self._hand_on(message.copy, cause)
+                dispatcher.tracker.want(self.now, message.index, since)
         self.ended_copies += 1
-        if self.repairs is not None:
-            self._reveal_faults_of_released(message.copy, numbers)
+        for part in self.parts:
+            part.ended(message.copy, cause)
+            part.released(message.copy, numbers)
         self.decider.over(message, cause)
         if message.gone:
             self._count_out(message.index, message.outcome, cause)
@@ -256,136 +271,62 @@ class Scheduler(Dispatcher):
             self._look_for_progress()
         worker, state = message.index, message.state
         self.pool.move(worker, state, message.until)
+        dispatcher = self.dispatcher
         if state is UP:
-            self.replaceable.pop(worker, None)
-            if message.repaired and self.ready:
-                self.repaired[worker] = cause
-            if self.tracker is not None:
-                self.tracker.free(self.now, ((worker, worker),), cause)
-            if worker in self.promised:
-                self.tell_promiser(worker, cause)
-        held = self.tell_job(cause, MemberStateChanged, worker, state, message.hidden)
+            if dispatcher.tracker is not None:
+                dispatcher.tracker.free(self.now, ((worker, worker),), cause)
+            for part in self.parts:
+                part.came_up(worker, message.repaired, cause)
+        held = dispatcher.tell_job(cause, MemberStateChanged, worker, state, message.hidden)
         if held and message.hidden:
-            self.undetected[worker] = cause
+            for part in self.parts:
+                part.hide(worker, cause)
         else:
-            self._state_known(
-                worker, state, cause, self.pool.holder(worker) if state is DOWN else -1
-            )
+            self.known(worker, state, cause, self.pool.holder(worker) if state is DOWN else -1)
 
-    def _state_known(self, worker: int, state: WorkerState, cause: int, copy: int) -> None:
-        """Act on a worker's change of state, once the job that holds it knows of it: report it to
-        the decider and to the actor that repairs. `copy` is the number of the copy that holds the
+    def known(self, worker: int, state: WorkerState, cause: int, copy: int) -> None:
+        """Act on a worker's change of state, once the job that holds it knows of it: let the
+        parts and the decider know. `copy` is the number of the copy that holds the
         worker or has just released it, or -1; `cause` is the number of the event that logs the
         change."""
         if state is DOWN:
-            if self.repairs is not None:
-                self.send(self.repairs, FaultKnown(worker, copy), cause)
+            for part in self.parts:
+                part.went_down(worker, copy, cause)
             self.holdings.pop(worker, None)
             for workers in self.programmed.values():
                 workers.discard(worker)
         # Deciders know of no spares, but for one that is a member.
         known = worker < self.pool.size or (state is DOWN and self.pool.holder(worker) >= 0)
         calls = known and self.decider.changed(worker, state, cause)
-        if (calls or self.replaceable or self.repaired) and not self.deciding:
-            self.decide_soon(cause)
-
-    @handles(HiddenFaultDetected)
-    def hidden_fault_detected(self, message: HiddenFaultDetected, cause: int) -> None:
-        if self.undetected.pop(message.index, None) is not None:
-            self.tell_job(cause, MemberFaultDetected, message.index)
-            self._state_known(message.index, DOWN, cause, self.pool.holder(message.index))
-
-    @handles(StruckWhileDown)
-    def struck_while_down(self, message: StruckWhileDown, cause: int) -> None:
-        # If an earlier fault of the worker is undetected, this one becomes known together with it.
-        if self.repairs is None or message.index in self.undetected:
-            return
-        copy = self.pool.holder(message.index)
-        # Only a run with replicas goes on while it holds a worker that is DOWN.
-        replicated = copy >= 0 and self.described[self.held[copy][0]].replicas is not None
-        if replicated:
-            self.tell_job(cause, MemberStruckAgain, message.index)
-        known = FaultKnown(message.index, copy if replicated else -1)
-        self.send(self.repairs, known, cause)
-
-    @handles(UnitRetires)
-    def unit_retires(self, message: UnitRetires, cause: int) -> None:
-        """Record that workers are DOWN for ever, and tell the jobs that hold them. Raises
-        WorkersRetired where too few workers are left for an unfinished job."""
-        self.retired.update(message.workers)
-        for job in self.described.values():
-            self._refuse_too_few(job, message.workers[0])
-        for worker in message.workers:
-            self.tell_job(cause, MemberRetired, worker)
-        # A job that waits for all workers that are left may have them now.
-        self.later(LookAgain(), cause, DECISION)
-
-    def _refuse_too_few(self, job: BatchJob, worker: int) -> None:
-        left = self.pool.size - sum(it < self.pool.size for it in self.retired)
-        asked = _width(job)
-        if left < asked:
-            problem = f"needs {asked:,} workers: {left:,} are left that are neither retired nor "
-            raise WorkersRetired(self.now, job.name, worker, f"{problem}spares")
-
-    def _count_width(self, job: BatchJob, more: int) -> None:
-        """Count a job that has come (`more` is 1) or is finished (-1) among those of its width. If
-        the number of workers that the largest unfinished job needs has changed, report it to the
-        actor that repairs, whose policies ask for it."""
-        widths = self.widths
-        before = max(widths, default=0)
-        widths[_width(job)] += more
-        if not widths[_width(job)]:
-            del widths[_width(job)]
-        largest = max(widths, default=0)
-        if largest != before:
-            assert self.repairs is not None
-            self.send(self.repairs, LargestJobChanged(largest), NOTHING)
-
-    @handles(RecordsChanged)
-    def records_changed(self, message: RecordsChanged, _: int) -> None:
-        for worker, badness in zip(message.workers, message.badness, strict=True):
-            self.badness[worker] = badness
-
-    def _reveal_faults_of_released(self, copy: int, numbers: Intervals) -> None:
-        """Act on the undetected faults of the workers `numbers`, which the copy numbered `copy` has
-        released: the fault of a free worker is known at once."""
-        for worker in among(numbers, self.undetected):
-            self._state_known(worker, DOWN, self.undetected.pop(worker), copy)
+        if calls or (self.parts and any(part.calls for part in self.parts)):
+            self.call(cause)
 
     @handles(WorkerHung)
     def worker_hung(self, message: WorkerHung, cause: int) -> None:
-        self.tell_job(cause, MemberHung, message.index, message.hang)
+        self.dispatcher.tell_job(cause, MemberHung, message.index, message.hang)
 
     @handles(OwnerGaveNotice)
     def owner_gave_notice(self, message: OwnerGaveNotice, cause: int) -> None:
-        self.tell_job(cause, MemberHasNotice, message.index)
-
-    @handles(ReplacementWanted)
-    def replace_soon(self, message: ReplacementWanted, cause: int) -> None:
-        if message.worker in self.pool.away:
-            self.replaceable[message.worker] = message.copy, cause
-            if not self.deciding:
-                self.decide_soon(cause)
+        self.dispatcher.tell_job(cause, MemberHasNotice, message.index)
 
     @handles(WorkerLeft)
     def take_back(self, message: WorkerLeft, cause: int) -> None:
-        worker = message.worker
-        index, processors, numbers = self.held[message.copy]
-        numbers = without(numbers, (worker,))
-        self.held[message.copy] = index, processors - 1, numbers
-        self.pool.release(1, ((worker, worker),))
-        if self.repairs is not None:
-            self._reveal_faults_of_released(message.copy, ((worker, worker),))
-        self.decider.replaced(message.copy, numbers)
-        if not self.deciding:
-            self.decide_soon(cause)
+        worker, held = message.worker, self.dispatcher.held
+        index, processors, numbers = held[message.copy]
+        numbers, one = without(numbers, (worker,)), ((worker, worker),)
+        held[message.copy] = index, processors - 1, numbers
+        self.pool.release(1, one)
+        for part in self.parts:
+            part.released(message.copy, one)
+        self.holds(message.copy, numbers)
+        self.call(cause)
 
     @handles(SpeedChanged)
     def worker_speed_changed(self, message: SpeedChanged, cause: int) -> None:
         if self.system.journal.length >= self.look_at:
             self._look_for_progress()
         self.pool.change_speed(message.index, message.speed)
-        self.tell_job(cause, MemberSpeedChanged, message.index, message.speed)
+        self.dispatcher.tell_job(cause, MemberSpeedChanged, message.index, message.speed)
         self.decider.speed_changed(message.index, message.speed, cause)
 
     @handles(FaultComes)
@@ -410,15 +351,15 @@ class Scheduler(Dispatcher):
 
     @handles(CapReached)
     def cap_reached(self, _: CapReached, cause: int) -> None:
-        for copy in self.held:
-            self.cancel_copy(copy, cause)
+        for copy in self.dispatcher.held:
+            self.dispatcher.cancel_copy(copy, cause)
         self.system.finish(cause, End.CAPPED)
         self.stop()
 
     def _count_out(self, index: int, outcome: Outcome, cause: int) -> None:
-        if self.repairs is not None:
-            self._count_width(self.described[index], -1)
-        del self.actors[index], self.described[index]
+        for part in self.parts:
+            part.finished(self.described[index])
+        del self.dispatcher.jobs[index], self.described[index]
         if outcome is COMPLETED:
             self.completed += 1
         else:
@@ -431,6 +372,12 @@ class Scheduler(Dispatcher):
         """Count so many more copies that have ended; a decider that keeps copies in arrays calls
         it."""
         self.ended_copies += ended
+
+    def call(self, cause: int) -> None:
+        """Have the decider decide at this instant, unless that has been asked for. `cause` is the
+        number of the event that calls for the decision."""
+        if not self.deciding:
+            self.decide_soon(cause)
 
     def decide_soon(self, cause: int) -> None:
         """Have the decider decide at this instant, once all else of it has been handled. `cause` is
@@ -456,7 +403,7 @@ class Scheduler(Dispatcher):
         self.look_at = self.limit.look_at
 
     def _unfinished(self) -> Iterator[str]:
-        running = {index for index, _, _ in self.held.values()}
+        running = {index for index, _, _ in self.dispatcher.held.values()}
         for index, described in list(self.described.items())[:3]:
             doing = "has started again and again" if index in running else "waits for workers"
             yield f"{described.name} {doing}"
@@ -465,7 +412,7 @@ class Scheduler(Dispatcher):
     def decide(self, message: Decide, cause: int) -> None:
         if self.system.journal.length >= self.look_at:
             self._look_for_progress()
-        if (self.replaceable or self.undetected or self.repaired) and self._look_after_members():
+        if self.parts and self._settle():
             self.decide_soon(self.trigger)  # once jobs have logged which standbys have joined
             return
         if self.deciding:
@@ -478,30 +425,32 @@ class Scheduler(Dispatcher):
                 self.send(job, RELEASE_FORMER, NOTHING)
             self.unsettled.clear()
 
-    def _look_after_members(self) -> bool:
-        """Before a decision, replace members that have been away for long enough, make repaired
-        free workers standbys (ready to replace members), and act on undetected faults of free
-        workers. Return whether a standby has joined a copy."""
-        for copy, numbers in self.replace_members():
-            self.decider.replaced(copy, numbers)
-        joined = list(self.join_standbys(lambda index: self.described[index].standbys))
-        for copy, numbers in joined:
-            self.decider.replaced(copy, numbers)
-        self.repaired.clear()
-        self.reveal_faults_of_free_workers()
-        return bool(joined)
+    def _settle(self) -> bool:
+        """Before a decision, have the parts do what all changes of this instant ask for. Return
+        whether the decision has to wait until jobs have logged what follows."""
+        if not any(part.unsettled for part in self.parts):
+            return False
+        waits = [part.settle() for part in self.parts]
+        return any(waits)
 
-    def reveal_faults_of_free_workers(self) -> None:
-        """Act on the undetected faults of workers that no copy holds any more: those are known at
-        once (rules.md, F1)."""
-        for worker in [n for n in self.undetected if self.pool.holder(n) < 0]:
-            self._state_known(worker, DOWN, self.undetected.pop(worker), -1)
+    # --- questions of its dispatcher, decider and parts -------------------------------------------
+
+    def holds_ready(self, copy: int, count: int) -> None:
+        for part in self.parts:
+            part.holds_ready(copy, count)
+
+    def holds(self, copy: int, numbers: Intervals) -> None:
+        self.decider.replaced(copy, numbers)
+
+    def hides(self, worker: int) -> bool:
+        return any(part.hides(worker) for part in self.parts)
+
+    def reveal(self) -> None:
+        """Act on what is known of free workers at once: that they are DOWN, by faults that no job
+        need detect any more (rules.md, F1)."""
+        for part in self.parts:
+            part.reveal()
 
     def waits_for(self) -> str | None:
         left = self.jobs - self.completed - self.killed
         return f"{left} of {self.jobs} jobs{self.decider.stalled()}" if left else None
-
-
-def _width(job: BatchJob) -> int:
-    """Return the number of workers that a job needs at least."""
-    return getattr(job.profile, "processors", 1)

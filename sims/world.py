@@ -19,7 +19,7 @@ from pydantic import SkipValidation
 from actors.decisions import BadDecision
 from actors.events import SCHEMA, End, ScenarioEnded, ScenarioStarted
 from actors.limit import TimeLimit
-from actors.runtime import NOTHING, ActorFailed, Sink, System, VirtualTimeLoop
+from actors.runtime import ActorFailed, Sink, System, VirtualTimeLoop
 from policies.interface import BatchPolicy, ServiceOrder
 from sims.errors import COMMAND_LINE, FAILED, InputError
 from sims.scenario import SEEDS, Scenario
@@ -117,8 +117,7 @@ def _run(
     system = System(scenario.seed, sinks, debug, start=0, loop=loop)
     scenario = scenario.within(folder)
     platform, unit = scenario.full_platform, scenario.times.value
-    system.origin = system.journal.record(
-        NOTHING,
+    system.begin(
         ScenarioStarted,
         *(SCHEMA, scenario.name, scenario.seed, scenario.kinds, scenario.policy_name),
         *(platform.size, platform.names, unit, settings(scenario.policy)),

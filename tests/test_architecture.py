@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
 from graphlib import TopologicalSorter
@@ -228,6 +229,64 @@ def test_the_hooks_of_a_history_are_overridden_by_its_writers_and_by_traces_alon
     assert {file.rpartition("/")[0] for file in users} == {
         *("sims/history", "sims/trace", "sims/live"),
     }
+
+
+# --- classes --------------------------------------------------------------------------------------
+
+LONE = {
+    "Activities": "to be united with the driver of live runs",
+    "Expectations": "the audit's, which is to become composition",
+    "FollowingJob": "keys of a section, which a kind of section shares",
+    "Handlers": "is made, by way of an attribute of `Actor`",
+    "Terminated": "what is caught where either may come",
+    "Turns": "the audit's, which is to become composition",
+}
+"""Base classes with a single subclass, and why they are left."""
+
+
+def base_names(node: ast.ClassDef) -> set[str]:
+    return {ast.unparse(base).partition("[")[0].rpartition(".")[2] for base in node.bases}
+
+
+def values(node: ast.AST) -> Iterator[ast.expr | None]:
+    """What is called, or handed on as a value, by which a class may be made."""
+    match node:
+        case ast.Call(ast.Name("isinstance" | "issubclass")):
+            pass
+        case ast.Call(func, args, keywords):
+            yield from (func, *args, *(it.value for it in keywords))
+        case ast.Yield(value) | ast.Return(value):
+            yield value
+        case ast.Tuple(elts) | ast.List(elts):
+            yield from elts
+        case ast.Dict(_, each):
+            yield from each
+
+
+def test_a_class_is_cut_in_two_by_composition_not_by_a_base_that_is_never_made() -> None:
+    """Inheritance is for kinds: a base with one subclass cuts a class in two."""
+    every = [node for path in SHIPPED for node in nodes(path)]
+    classes = {it.name: base_names(it) for it in every if isinstance(it, ast.ClassDef)}
+    below = Counter(base for bases in classes.values() for base in bases)
+    names = (ast.unparse(it) for node in every for it in values(node) if it is not None)
+    made = {name.partition("[")[0].rpartition(".")[2] for name in names}
+    protocols = {name for name, bases in classes.items() if "Protocol" in bases}
+    lone = {name for name in classes if below[name] == 1} - made - protocols
+    assert lone == LONE.keys()
+
+
+def attributes_set(path: Path) -> Iterator[str]:
+    """Attributes that a file sets, of whatever object."""
+    for node in nodes(path):
+        match node:
+            case ast.Attribute(ctx=ast.Store()):
+                yield ast.unparse(node)
+
+
+def test_what_builds_worlds_finishes_nothing_after_it_was_made() -> None:
+    """Over the matrix, `tests/actors/test_isolation.py` holds the same of all that acts."""
+    builders = [path for path in SHIPPED if place(path).startswith("sims/scenario/builders/")]
+    assert [it for path in builders for it in attributes_set(path)] == []
 
 
 # --- randomness -----------------------------------------------------------------------------------

@@ -111,10 +111,10 @@ class DeadlineDecider(Decider):
         # The run's end calls for another decision, in which the job has no workers and gets its new
         # kind.
         if job.kind:
-            scheduler.cancel_copy(job.copy, cause)
+            scheduler.dispatcher.cancel_copy(job.copy, cause)
         elif found[kind]:
             job.waits, job.kind = False, kind
-            job.copy = scheduler.start_on(index, found[kind], cause)
+            job.copy = scheduler.dispatcher.start_on(index, found[kind], cause)
 
     def _free(self, kind: str, job: MovedJob) -> list[int]:
         """Return the lowest workers of this kind that are UP and either free or the job's own, as

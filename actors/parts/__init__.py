@@ -1,26 +1,38 @@
-"""The parts of a job's runs: a file for each mechanism, of the mechanism's name.
+"""The parts of a job's runs, and those of the scheduler: a file for each mechanism, of its name.
 
 They lie here, apart from `actors/protection/`, because a job has any number of them, and one
 protection. `part.py` has the questions that a job asks its parts; `ORDER` below is the order in
 which it asks, and the only list of them. A new mechanism is one file here and one line there.
+`scheduler_part.py` and `OF_SCHEDULER` are the same for the scheduler; a mechanism that both take
+part in has both parts in its file.
 """
 
 from __future__ import annotations
 
 from actors.parts.clocks import Clocks
-from actors.parts.detection import Detection
+from actors.parts.detection import Detection, HiddenFaults
+from actors.parts.early_release import EarlyRelease
 from actors.parts.hangs import Hangs
 from actors.parts.notice import Notices
 from actors.parts.part import Host, Part
-from actors.parts.repair import Repair
-from actors.parts.replacement import Replacement
+from actors.parts.repair import Repair, RepairReports
+from actors.parts.replacement import Replacement, ReplacementChoice
 from actors.parts.replicas import Replicas
 from actors.parts.reuse import Reuse
-from actors.parts.standbys import Standbys
+from actors.parts.scheduler_part import SchedulerHost, SchedulerPart
+from actors.parts.standbys import StandbyIntake, Standbys
 from actors.parts.startup import Startup
 from actors.parts.storage import StorageUse
 
-__all__ = ["ORDER", "WANTING", "Host", "Part"]
+__all__ = [
+    "OF_SCHEDULER",
+    "ORDER",
+    "WANTING",
+    "Host",
+    "Part",
+    "SchedulerHost",
+    "SchedulerPart",
+]
 
 ORDER: tuple[type[Part], ...] = (
     Startup,
@@ -39,3 +51,12 @@ ORDER: tuple[type[Part], ...] = (
 part answers for the later ones."""
 WANTING = tuple(kind for kind in ORDER if "wanted" in vars(kind))
 """Those of them that a job can ask for by what it says."""
+
+OF_SCHEDULER: tuple[type[SchedulerPart], ...] = (
+    EarlyRelease,
+    ReplacementChoice,  # before standbys: a member that is away is replaced first
+    StandbyIntake,
+    HiddenFaults,  # last of those that settle an instant: what they gave out is held
+    RepairReports,
+)
+"""Kinds of parts in the order in which a scheduler asks them."""

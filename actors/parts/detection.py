@@ -13,11 +13,15 @@ from attrs import define, field
 
 from actors.copy import Copy
 from actors.events import FaultDetected
+from actors.intervals import Intervals, among
 from actors.job import AT_WORK
 from actors.messages import MemberFaultDetected
 from actors.parts.part import NONE_HIDDEN, Part
+from actors.parts.scheduler_part import SchedulerPart
 from actors.run import Run
 from actors.runtime import handles
+from actors.worker_messages import HiddenFaultDetected
+from policies.availability import WorkerState
 
 
 @define(eq=False)
@@ -63,3 +67,49 @@ class Detection(Part):
 
     def left(self, copy: Copy[Run], cause: int) -> None:
         self._of.pop(copy.number, None)
+
+
+@define(eq=False)
+class HiddenFaults(SchedulerPart):
+    """Keeps the faults that nobody but the worker knows of yet. The fault of a worker that no copy
+    holds any more is known at once."""
+
+    repaired: bool = False
+    """Whether faults are repaired: those of workers that are released are then known before the
+    decision, so that they can be blamed on the run that held them."""
+    _hidden: dict[int, int] = field(init=False, factory=dict)
+    """Maps each worker whose DOWN is not known yet to the number of the event with which it went
+    DOWN."""
+
+    def hide(self, worker: int, cause: int) -> None:
+        self._hidden[worker] = cause
+
+    def hides(self, worker: int) -> bool:
+        return worker in self._hidden
+
+    @handles(HiddenFaultDetected)
+    def detected(self, message: HiddenFaultDetected, cause: int) -> None:
+        worker, scheduler = message.index, self.scheduler
+        if self._hidden.pop(worker, None) is not None:
+            scheduler.dispatcher.tell_job(cause, MemberFaultDetected, worker)
+            scheduler.known(worker, WorkerState.DOWN, cause, scheduler.pool.holder(worker))
+
+    def released(self, copy: int, numbers: Intervals) -> None:
+        if self.repaired and self._hidden:
+            for worker in among(numbers, self._hidden):
+                self._reveal(worker, copy)
+
+    @property
+    def unsettled(self) -> bool:
+        return bool(self._hidden)
+
+    def settle(self) -> bool:
+        self.reveal()
+        return False
+
+    def reveal(self) -> None:
+        for worker in [it for it in self._hidden if self.scheduler.pool.holder(it) < 0]:
+            self._reveal(worker, -1)
+
+    def _reveal(self, worker: int, copy: int) -> None:
+        self.scheduler.known(worker, WorkerState.DOWN, self._hidden.pop(worker), copy)

@@ -4,18 +4,32 @@ records of workers (R8)."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import ClassVar
 
 from attrs import define, field
 
 from actors.copy import Copy
 from actors.job import AT_WORK
-from actors.messages import MemberStateChanged
+from actors.messages import LookAgain, MemberStateChanged
 from actors.parts.part import MemberMessage, Part
-from actors.repair_messages import MemberStruckAgain, RunOver, RunStruck
+from actors.parts.scheduler_part import SchedulerPart
+from actors.repair_messages import (
+    FaultKnown,
+    LargestJobChanged,
+    MemberRetired,
+    MemberStruckAgain,
+    RecordsChanged,
+    RunOver,
+    RunStruck,
+    StruckWhileDown,
+    UnitRetires,
+)
 from actors.run import Run
-from actors.runtime import NOTHING, Actor, handles
+from actors.runtime import NOTHING, Actor, Phase, WorkersRetired, handles
 from policies.availability import WorkerState
+from policies.interface.queue import BatchJob
 
 
 @define(eq=False)
@@ -63,3 +77,82 @@ class Repair(Part):
 
     def left(self, copy: Copy[Run], cause: int) -> None:
         self._came_up.pop(copy.number, None)
+
+
+@define(eq=False)
+class RepairReports(SchedulerPart):
+    """Reports to the actor that repairs which faults are known, and what the largest job needs;
+    learns from it which workers retire, and how bad their records are (rules.md, R6 to R9)."""
+
+    repairs: Actor
+    badness: list[float]
+    """How bad the record of each worker is; empty where no placement chooses by records."""
+    _widths: Counter[int] = field(init=False, factory=Counter)
+    """Number of unfinished jobs by the number of workers that each needs."""
+
+    def went_down(self, worker: int, copy: int, cause: int) -> None:
+        self.scheduler.send(self.repairs, FaultKnown(worker, copy), cause)
+
+    @handles(StruckWhileDown)
+    def struck_while_down(self, message: StruckWhileDown, cause: int) -> None:
+        scheduler, worker = self.scheduler, message.index
+        # If an earlier fault of the worker is not known, this one becomes known together with it.
+        if scheduler.hides(worker):
+            return
+        copy = scheduler.pool.holder(worker)
+        # Only a run with replicas goes on while it holds a worker that is DOWN.
+        held = scheduler.dispatcher.held
+        replicated = copy >= 0 and scheduler.described[held[copy][0]].replicas is not None
+        if replicated:
+            scheduler.dispatcher.tell_job(cause, MemberStruckAgain, worker)
+        scheduler.send(self.repairs, FaultKnown(worker, copy if replicated else -1), cause)
+
+    # --- records and retirement ---------------------------------------------------------------
+
+    @handles(RecordsChanged)
+    def records_changed(self, message: RecordsChanged, _: int) -> None:
+        for worker, badness in zip(message.workers, message.badness, strict=True):
+            self.badness[worker] = badness
+
+    @handles(UnitRetires)
+    def unit_retires(self, message: UnitRetires, cause: int) -> None:
+        """Record that workers are DOWN for ever, and tell the jobs that hold them. Raises
+        WorkersRetired where too few workers are left for an unfinished job."""
+        scheduler = self.scheduler
+        scheduler.pool.retired.update(message.workers)
+        for job in scheduler.described.values():
+            self._refuse_too_few(job, message.workers)
+        for worker in message.workers:
+            scheduler.dispatcher.tell_job(cause, MemberRetired, worker)
+        # A job that waits for all workers that are left may have them now.
+        scheduler.later(LookAgain(), cause, Phase.DECISION)
+
+    def submitted(self, job: BatchJob) -> None:
+        self._count(job, 1)
+        if retired := self.scheduler.pool.retired:
+            self._refuse_too_few(job, (max(retired),))
+
+    def finished(self, job: BatchJob) -> None:
+        self._count(job, -1)
+
+    def _refuse_too_few(self, job: BatchJob, workers: Sequence[int]) -> None:
+        left, needed = self.scheduler.pool.left, _needed(job)
+        if left < needed:
+            problem = f"needs {needed:,} workers: {left:,} are left that are neither retired nor "
+            raise WorkersRetired(self.scheduler.now, job.name, workers[0], f"{problem}spares")
+
+    def _count(self, job: BatchJob, more: int) -> None:
+        """Count a job that has come (`more` is 1) or is finished (-1) among those of its width. If
+        the number of workers that the largest unfinished job needs has changed, report it."""
+        widths, width, before = self._widths, _needed(job), max(self._widths, default=0)
+        widths[width] += more
+        if not widths[width]:
+            del widths[width]
+        largest = max(widths, default=0)
+        if largest != before:
+            self.scheduler.send(self.repairs, LargestJobChanged(largest), NOTHING)
+
+
+def _needed(job: BatchJob) -> int:
+    """Return the number of workers that a job needs at least."""
+    return getattr(job.profile, "processors", 1)

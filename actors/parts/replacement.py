@@ -7,15 +7,19 @@ a member that is not known to be DOWN yet does not count: its job would not ask.
 
 from __future__ import annotations
 
-from attrs import define
+from attrs import define, field
 
 from actors.copy import Copy
 from actors.events import MemberReplaced
+from actors.intervals import Intervals
 from actors.job import AT_WORK
-from actors.messages import ReplaceMember, ReplacementDue, ReplacementWanted
+from actors.messages import ReplaceMember, ReplacementDue, ReplacementWanted, Resume
 from actors.parts.part import Host, Part
+from actors.parts.scheduler_part import SchedulerPart
 from actors.run import Run
 from actors.runtime import NOTHING, Phase, handles
+
+RESUME = Resume()
 
 
 @define(eq=False)
@@ -73,3 +77,60 @@ class Replacement(Part):
         who = message.worker, message.replacement
         copy.cause = job.record(cause, MemberReplaced, job.name, copy.last, *who)
         job.report_progress(copy, copy.cause)
+
+
+@define(eq=False)
+class ReplacementChoice(SchedulerPart):
+    """Chooses free workers and spares for members that their jobs want replaced, because they have
+    been away for long enough."""
+
+    _wanted: dict[int, tuple[int, int]] = field(init=False, factory=dict)
+    """Maps each member that is to be replaced to its copy and the number of the event with which it
+    went DOWN."""
+
+    @handles(ReplacementWanted)
+    def want(self, message: ReplacementWanted, cause: int) -> None:
+        if message.worker in self.scheduler.pool.away:
+            self._wanted[message.worker] = message.copy, cause
+            self.scheduler.call(cause)
+
+    @property
+    def calls(self) -> bool:
+        return bool(self._wanted)
+
+    def came_up(self, worker: int, repaired: bool, cause: int) -> None:
+        self._wanted.pop(worker, None)
+
+    def settle(self) -> bool:
+        """Replace the members that wait for it, the lowest first; those for which no worker is free
+        go on waiting.
+
+        Jobs start runs only after all replacements: of one job's runs the copy that was placed
+        earlier has the lower number (R4).
+        """
+        scheduler, served = self.scheduler, dict[int, int]()
+        pool, dispatcher = scheduler.pool, scheduler.dispatcher
+        for worker, (copy, cause) in sorted(self._wanted.items()):
+            held = pool.holder(worker) == copy
+            other = pool.replacement(dispatcher.promised) if held else None
+            if held and other is None:
+                break
+            del self._wanted[worker]
+            if other is not None:
+                if dispatcher.tracker is not None:  # the copy may have waited for a worker
+                    cause = dispatcher.tracker.freed_last(scheduler.now, other, cause)
+                served[dispatcher.held[copy][0]] = cause
+                scheduler.holds(copy, self._replace(copy, worker, other, cause))
+        for index, cause in served.items():
+            scheduler.send(dispatcher.jobs[index], RESUME, cause)
+        return False
+
+    def _replace(self, copy: int, worker: int, other: int, cause: int) -> Intervals:
+        dispatcher = self.scheduler.dispatcher
+        index, processors, held = dispatcher.held[copy]
+        numbers = self.scheduler.pool.replace(copy, held, worker, other)
+        dispatcher.held[copy] = index, processors, numbers
+        named, about = dispatcher.present(numbers), dispatcher.about((other,))
+        message = ReplaceMember(copy, worker, other, named, *about)
+        self.scheduler.send(dispatcher.jobs[index], message, cause)
+        return numbers

@@ -23,17 +23,19 @@ from actors.events import (
     StandbysDescribed,
     StandbysHeld,
 )
-from actors.intervals import members, text
+from actors.intervals import Intervals, added, members, text
 from actors.job import AT_WORK
 from actors.messages import (
     MemberReady,
     MemberSpeedChanged,
     ReplaceMember,
+    Resume,
     StandbyJoins,
     StartCopy,
     WorkerLeft,
 )
 from actors.parts.part import Host, MemberMessage, Part
+from actors.parts.scheduler_part import SchedulerPart
 from actors.run import Run
 from actors.runtime import handles
 from actors.worker_messages import AwaitRun, StageIn
@@ -41,6 +43,7 @@ from policies.availability import WorkerState
 
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
 NONE: dict[int, int] = {}
+RESUME = Resume()
 
 
 @define(eq=False)
@@ -79,14 +82,16 @@ class Standbys(Part):
         job.record(cause, StandbysDescribed, job.name, job.described.standbys)
 
     def placed(self, copy: Copy[Run], message: StartCopy) -> None:
-        held = members(message.standbys)
-        speeds = message.standby_speeds or (1,) * len(held)
+        ready = message.ready
+        assert ready is not None
+        held = members(ready.numbers)
+        speeds = ready.speeds or (1,) * len(held)
         self._of[copy.number] = Ready(dict(zip(held, speeds, strict=True)))
-        copy.know(held, message.standby_addresses)
+        copy.know(held, ready.addresses)
 
     def started(self, copy: Copy[Run], message: StartCopy, cause: int) -> None:
-        if message.standbys:
-            named, job = text(message.standbys), self.job
+        if message.ready is not None and message.ready.numbers:
+            named, job = text(message.ready.numbers), self.job
             cause = job.record(cause, StandbysHeld, job.name, copy.last, named)
             self._stage_in(copy, tuple(self._of[copy.number].speeds), cause)
 
@@ -199,3 +204,61 @@ class Standbys(Part):
     def left(self, copy: Copy[Run], cause: int) -> None:
         self._newcomers.pop(copy.number, None)
         copy.dismiss(tuple(self._of.pop(copy.number).speeds), cause, keep=False)
+
+
+@define(eq=False)
+class StandbyIntake(SchedulerPart):
+    """Makes free workers whose downtime or repair has ended standbys of copies that have fewer than
+    they can (rules.md, P12)."""
+
+    _members: dict[int, int] = field(init=False, factory=dict)
+    """Maps each copy that may hold standbys to the number of its members, standbys not counted."""
+    _repaired: dict[int, int] = field(init=False, factory=dict)
+    """Maps each worker whose downtime or repair ended at this instant to the number of the event
+    with which it came UP."""
+
+    def holds_ready(self, copy: int, count: int) -> None:
+        self._members[copy] = count
+
+    @property
+    def calls(self) -> bool:
+        return bool(self._repaired)
+
+    def came_up(self, worker: int, repaired: bool, cause: int) -> None:
+        if repaired and self._members:
+            self._repaired[worker] = cause
+
+    def settle(self) -> bool:
+        """Make each free worker whose downtime or repair ended at this instant a standby of the
+        first copy, by job and copy number, that has fewer standbys than its job can have. Return
+        whether there is such a worker."""
+        scheduler, served = self.scheduler, dict[int, int]()
+        held, pool = scheduler.dispatcher.held, scheduler.pool
+        self._members = {copy: count for copy, count in self._members.items() if copy in held}
+        by_job = sorted(self._members, key=lambda copy: (held[copy][0], copy))
+        for worker, cause in sorted(self._repaired.items()):
+            if worker in pool.away or worker >= pool.size or pool.holder(worker) >= 0:
+                continue
+            copy = next(filter(self._has_room, by_job), None)
+            if copy is not None:
+                served[held[copy][0]] = cause
+                scheduler.holds(copy, self._join(copy, worker, cause))
+        self._repaired.clear()
+        for index, cause in served.items():  # a copy may wait for its replacement
+            scheduler.send(scheduler.dispatcher.jobs[index], RESUME, cause)
+        return bool(served)
+
+    def _has_room(self, copy: int) -> bool:
+        index, processors, _ = self.scheduler.dispatcher.held[copy]
+        most = self.scheduler.described[index].standbys
+        return processors - self._members[copy] < most
+
+    def _join(self, copy: int, worker: int, cause: int) -> Intervals:
+        dispatcher = self.scheduler.dispatcher
+        index, processors, numbers = dispatcher.held[copy]
+        self.scheduler.pool.assign(copy, (worker,))
+        numbers = added(numbers, worker)
+        dispatcher.held[copy] = index, processors + 1, numbers
+        joins = StandbyJoins(copy, worker, *dispatcher.about((worker,)))
+        self.scheduler.send(dispatcher.jobs[index], joins, cause)
+        return numbers

@@ -128,6 +128,11 @@ class System:
         """Return the random generator of the source `name` in this run."""
         return stream(self.seed, name)
 
+    def begin(self, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs) -> None:
+        """Record the run's first event, of class `kind` with these arguments, which is the cause of
+        what happens from outside."""
+        self.origin = self.journal.record(NOTHING, kind, *args, **kwargs)
+
     def describe(self, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs) -> None:
         """Record an event of class `kind`, with these arguments, that states a fact which holds
         from the start, such as a parameter. The run's first event is its cause."""

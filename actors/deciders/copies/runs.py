@@ -127,7 +127,7 @@ class CopyRuns(Decider):
 
     def _start(self, cause: int) -> None:
         for job, worker in self.starts:
-            copy = self.scheduler.start_on(job, (worker,), cause)
+            copy = self.scheduler.dispatcher.start_on(job, (worker,), cause)
             self.held[copy] = Pair(job, worker)
         self.starts.clear()
 
@@ -140,7 +140,7 @@ class CopyRuns(Decider):
         for copy, held in reversed(self.held.items()):
             if held not in going_on:
                 self.leaving.add(copy)
-                self.scheduler.cancel_copy(copy, cause)
+                self.scheduler.dispatcher.cancel_copy(copy, cause)
 
     def _chosen(self) -> list[Pair]:
         """Call the policy and return all copies that it wants, job after job, each with the worker

@@ -177,7 +177,7 @@ class VectorisedCopies(Decider):
             job = self.table.remove(column)
             self.log.forget(job.name)
             self.states.forget(job.name)
-            self.scheduler.send(self.scheduler.actors[job.index], ENDED, cause)
+            self.scheduler.send(self.scheduler.dispatcher.jobs[job.index], ENDED, cause)
 
     def _place(self, cause: int) -> None:
         view = self.table.view(self.service.workers)

@@ -295,7 +295,7 @@ class EnrolmentDecider(Decider):
         else:
             assert application.running is not None
             application.next = chosen
-            self.scheduler.cancel_copy(application.running.copy, cause)
+            self.scheduler.dispatcher.cancel_copy(application.running.copy, cause)
 
     def _switch(self, index: int, application: KnownJob, cause: int) -> None:
         """Start the configuration `next` of this job, for which its former run has just been
@@ -304,7 +304,7 @@ class EnrolmentDecider(Decider):
         ended the run."""
         chosen, application.next = application.next, None
         assert chosen is not None
-        self.scheduler.reveal_faults_of_free_workers()
+        self.scheduler.reveal()
         if all(self.up >> worker & 1 for worker, _ in chosen.members):
             self._start(index, application, chosen, Reason.PROACTIVE, cause)
         else:
@@ -320,6 +320,6 @@ class EnrolmentDecider(Decider):
         cause: int,
     ) -> None:
         workers, tasks = zip(*chosen.members, strict=True)
-        copy = self.scheduler.start_on(index, workers, cause, tasks, reason.value)
+        copy = self.scheduler.dispatcher.start_on(index, workers, cause, tasks, reason.value)
         application.running = RunningConfiguration(application.view, chosen, copy)
         application.needed = None

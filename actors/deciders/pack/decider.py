@@ -24,6 +24,7 @@ from actors.events import (
     WhyIgnored,
 )
 from actors.messages import CopyOver, ProgressReport
+from actors.parts.early_release import EarlyRelease
 from actors.scheduler import Decider, Scheduler
 from policies.availability import WorkerState
 from policies.interface.pack import AllocationPolicy, Cause, RedistributionPolicy, Resize
@@ -155,7 +156,7 @@ class PackDecider(Decider):
             self.scheduler.record(cause, FaultIgnored, worker, None, WhyIgnored.IDLE)
             return True
         # On a promised worker another application computes, whose faults count no more.
-        promised = worker in self.scheduler.promised
+        promised = worker in self.scheduler.dispatcher.promised
         if self.scheduler.due_by < progress.since or copy in self.failed_copies or promised:
             name = self.names[progress.index]
             self.scheduler.record(cause, FaultIgnored, worker, name, WhyIgnored.BUSY)
@@ -206,7 +207,7 @@ class PackDecider(Decider):
                 self._start(newcomer.index, size, cause)
 
     def _start(self, index: int, size: int, cause: int) -> None:
-        copy, *_ = self.scheduler.start_some(index, size, cause)
+        copy, *_ = self.scheduler.dispatcher.start_some(index, size, cause)
         self.state.place(index, copy, size)
 
     def _copy(self, cause: int) -> None:
@@ -240,7 +241,7 @@ class PackDecider(Decider):
         for progress in self.state.running():
             if progress.end < since and progress not in failed_copies:
                 self.state.released.add(progress.copy)
-                self.scheduler.promise(progress.copy, cause)
+                self.scheduler.part(EarlyRelease).promise(progress.copy, cause)
 
     def _redistribute(
         self, why: Cause, trigger: int | None, faulty: int | None, event: int, cause: int
@@ -268,7 +269,7 @@ class PackDecider(Decider):
         one application gives up as available to others. Spares and members that are not UP become
         available to none; applications that were to grow get that many fewer, in whole groups, in
         the order of the resizes (rules.md, P10)."""
-        pool, state, held = self.scheduler.pool, self.state, self.scheduler.held
+        pool, state, held = self.scheduler.pool, self.state, self.scheduler.dispatcher.held
         if not (pool.away or pool.spares):
             return resizes
         changes = [(it, it.size - state.size(it.application)) for it in resizes]
@@ -299,6 +300,6 @@ class PackDecider(Decider):
         # release.
         for resize in sorted(resizes, key=lambda it: it.size >= before[it.application]):
             copy = state.first(resize.application)
-            self.scheduler.resize(copy, resize.size, cause)
+            self.scheduler.dispatcher.resize(copy, resize.size, cause)
             state.sizes[resize.application][copy] = resize.size
         return cause

@@ -12,12 +12,12 @@ from numpy.random import Generator
 from actors.deciders.queue.checks import CheckedStrategy, checked
 from actors.deciders.queue.intake import Entries, Intake, QueueMemory, intake
 from actors.deciders.queue.promises import Promises
-from actors.deciders.queue.reserve import Reserve
 from actors.deciders.queue.state import QueueState
 from actors.decisions import name_of, ours
 from actors.events import BatchOpened, Outcome, ShelfOpened
 from actors.intervals import Intervals, intervals_of, members, size_of
 from actors.messages import CopyOver, Decide, LookAgain
+from actors.parts.reserve import Reserve
 from actors.runtime import Home, Phase
 from actors.runtime.entries import after_instant
 from actors.scheduler import Decider, Scheduler
@@ -189,7 +189,7 @@ class QueueDecider(Decider):
         if decision.cancels:
             # The ends of these runs arrive at this very instant and call for a new decision.
             for run in decision.cancels:
-                self.scheduler.cancel_copy(run.copy, cause)
+                self.scheduler.dispatcher.cancel_copy(run.copy, cause)
             return
         if self.reserve is not None:
             self.scheduler.later(LookAgain(), cause, DECISION)
@@ -277,36 +277,36 @@ class QueueDecider(Decider):
         return intervals_of(n for n in free if not may[windows.group_of[n]])
 
     def _start(self, decision: Decision, cause: int) -> None:
-        state, scheduler, now = self.state, self.scheduler, self.state.loop.now
-        start, first = scheduler.start_some, decision.starts[0]
-        logged, reserve, memory = scheduler.tracker is not None, self.reserve, self.memory
-        windows, former, runs, most = state.maintenance, state.former, state.runs, self.most
+        state, dispatcher, now = self.state, self.scheduler.dispatcher, self.state.loop.now
+        start, first = dispatcher.start_some, decision.starts[0]
+        logged = dispatcher.tracker is not None
         for waiting in decision.starts:
             index, processors, standbys = waiting.key[1], waiting.processors, waiting.job.standbys
             state.leave(waiting)
-            if reserve is not None:
-                processors = reserve.members(waiting)
+            if self.reserve is not None:
+                processors = self.reserve.members(waiting)
             why = partial(self.promises.why, decision, waiting) if logged else None
-            had = former.get(index, ())
-            copy, numbers, own = start(index, processors, cause, had, why, standbys)
+            former = state.former.get(index, ()) if state.former else ()
+            copy, numbers, own = start(index, processors, cause, former, why, standbys)
             if standbys:
                 processors = size_of(numbers)
             end = now + waiting.held
-            if windows is not None:
-                end = min(end, windows.next_from(members(own), now))
-            runs[copy] = run = Run(end, index, processors, waiting, numbers, copy)
-            if memory is not None:
-                memory.started(run)
+            if state.maintenance is not None:
+                end = min(end, state.maintenance.next_from(members(own), now))
+            state.runs[copy] = run = Run(end, index, processors, waiting, numbers, copy)
+            if self.memory is not None:
+                self.memory.started(run)
             if logged:
                 self.promises.started(index, waiting is first)
-            if index in most:
+            if index in self.most:
                 self.copied[index] = waiting, 1
 
     def _copy(self, cause: int) -> None:
         """Start further copies of running jobs, in the queue's order, each job's until it has as
         many as it can have or too few workers are free. `cause` is the number of the event that
         calls for the decision."""
-        start, pool, runs = self.scheduler.start_some, self.scheduler.pool, self.state.runs
+        pool, runs = self.scheduler.pool, self.state.runs
+        start = self.scheduler.dispatcher.start_some
         why = self.promises.left_over
         for waiting, count in sorted(self.copied.values(), key=_key):
             index, processors = waiting.key[1], waiting.processors

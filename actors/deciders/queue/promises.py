@@ -38,14 +38,15 @@ class Promises:
     def decide(self, cause: int) -> None:
         """Prepare for a decision, which the event numbered `cause` has called for."""
         self.trigger, self.lead = cause, NOTHING
-        self.moved.clear()
+        if self.moved:
+            self.moved.clear()
 
     def open(self, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs) -> None:
         """Log that a shelf or a batch opens, by an event of class `kind` with these arguments; it
         becomes the cause of the starts of this instant."""
         opened = self.scheduler.record(self._called(), kind, *args, **kwargs)
-        if self.scheduler.tracker is not None:
-            self.scheduler.tracker.opened = opened
+        if (tracker := self.scheduler.dispatcher.tracker) is not None:
+            tracker.open(self.scheduler.now, opened)
 
     def make(self, promise: Reservation) -> None:
         """Log a reservation: if all goes as expected, its job starts at the reservation's time or
@@ -64,7 +65,7 @@ class Promises:
         one of the log, because nothing else is logged until this start is carried out.
         """
         self.logged.pop(index, None)
-        tracker = self.scheduler.tracker
+        tracker = self.scheduler.dispatcher.tracker
         if first and tracker is not None and index not in tracker.wants:
             self.lead = self.scheduler.system.journal.length
 
@@ -77,7 +78,7 @@ class Promises:
     def _called(self) -> int:
         """Return the number (seq) of the cause of what is logged now: the event that opened a shelf
         or freed workers at this instant, else the one that called for the decision."""
-        tracker = self.scheduler.tracker
+        tracker = self.scheduler.dispatcher.tracker
         return self.trigger if tracker is None else tracker.called(self.scheduler.now, self.trigger)
 
     def why(self, decision: Decision, waiting: Queued) -> int:

@@ -39,6 +39,10 @@ from actors.hazards import Faults, Hazard, Outages, PaperFaults, Spread
 from actors.intervals import intervals_of, text
 from actors.job import Source
 from actors.limit import Cap
+from actors.parts import SchedulerHost, SchedulerPart
+from actors.parts.detection import HiddenFaults
+from actors.parts.repair import RepairReports
+from actors.parts.standbys import StandbyIntake
 from actors.pool import Pool, Take
 from actors.records import Records
 from actors.repair import Repairs
@@ -196,6 +200,8 @@ class Deciding:
     decider: Decider
     jobs: int
     """Number of jobs to come."""
+    standbys: bool = False
+    """Whether any job has standbys."""
     records: Records | None = None
     """Records of workers, kept by the actor that repairs; None where nothing is repaired."""
     measure: Callable[[int], float] | None = None
@@ -217,7 +223,9 @@ def _deciding(scenario: Scenario, system: System, jobs: Workload, decider: Decid
     badness = [measure(worker) for worker in workers] if measure else []
     take = queue.take(scenario, jobs, system, programmed, badness)
     pool = _pool(scenario, system, jobs, take)
-    return Deciding(pool, decider, len(jobs.jobs), records, measure, badness, programmed)
+    standbys = any(job.standbys for job in jobs.jobs)
+    count = len(jobs.jobs)
+    return Deciding(pool, decider, count, standbys, records, measure, badness, programmed)
 
 
 def _pool(scenario: Scenario, system: System, jobs: Workload, take: Take) -> Pool:
@@ -271,8 +279,7 @@ def _spawn_platform(scenario: Scenario, system: System, deciding: Deciding) -> C
         *(SCHEDULER, deciding.pool, decider, deciding.jobs),
         workers=registry,
         linked=linked,
-        repairs=repairs,
-        badness=deciding.badness,
+        given=tuple(_parts(scenario, deciding, repairs)),
         programmed=deciding.programmed,
     )
     system.spawn(scheduler)
@@ -292,6 +299,18 @@ def _spawn_platform(scenario: Scenario, system: System, deciding: Deciding) -> C
     if not isinf(scenario.cap):
         system.spawn(Cap(CAP, scenario.cap, scheduler))
     return Counterparts(scheduler, tuple(clocks), repairs, spawn_storage(scenario, system))
+
+
+def _parts(
+    scenario: Scenario, deciding: Deciding, repairs: Repairs | None
+) -> Iterator[Callable[[SchedulerHost], SchedulerPart]]:
+    """Yield makers of the parts of the scheduler that follow from the scenario."""
+    if deciding.standbys:
+        yield StandbyIntake
+    if any(law.detection for law in scenario.faults.laws):
+        yield partial(HiddenFaults, repaired=repairs is not None)
+    if repairs is not None:
+        yield partial(RepairReports, repairs=repairs, badness=deciding.badness)
 
 
 def _spawn_hazards(

@@ -10,7 +10,7 @@ from typing import Any
 
 from actors.deciders.queue import QueueDecider
 from actors.deciders.queue.placement import AtRandom, ByCriterion, ByNode, ByRecord, Programmed
-from actors.deciders.queue.reserve import reserve_of
+from actors.parts.reserve import reserve_of
 from actors.pool import Take, compact, lowest
 from actors.protection import ProtectionKind
 from actors.records import Records

@@ -132,7 +132,7 @@ class World:
         start = (SCHEMA, "small", 0, (JobKind.ITERATIVE,), "worlds:policy", size, names, "slot")
         journal, kind = system.journal, DeciderKind.ENROLMENT
         settings = () if self.reuse else ("reuse=False",)
-        system.origin = journal.record(NOTHING, ScenarioStarted, *start, settings, kind)
+        system.begin(ScenarioStarted, *start, settings, kind)
         pool = Pool(size, numbered=True, changing=True, named=True)
         enrolments = {k: self._enrolment(job) for k, job in enumerate(self.jobs)}
         needs = {k: self._needs(k, job) for k, job in enumerate(self.jobs)}

@@ -70,8 +70,7 @@ class Reserve:
         """Set the number of free workers that each job for which a worker was called needs to
         start: its members and all its standbys or, if these are fewer, all workers that have not
         retired, but never less than its members. If a number changes, request a decision."""
-        retired = sum(worker < state.processors for worker in scheduler.retired)
-        most = state.processors - retired  # spares are none of them
+        most = scheduler.pool.left
         for waiting, members in self.widened.values():
             width = max(min(members + waiting.job.standbys, most), members)
             if width != waiting.processors:
