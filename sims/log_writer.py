@@ -18,7 +18,7 @@ from actors.runtime import JsonLines, Record
 from sims.errors import FAILED, InputError
 from sims.log import is_log
 from sims.readers.files import ARCHIVES
-from sims.writing import HeldBack, is_device, pack, refusing, save
+from sims.writing import HeldBack, is_device, pack, refuse_link, refusing, save
 
 BATCH = 64
 """Largest number of records that wait to be rendered.
@@ -282,9 +282,7 @@ def check_replaceable(path: Path) -> None:
     link."""
     if is_device(path):
         return
-    if path.is_symlink():
-        target = os.path.realpath(path)
-        raise InputError(str(path), "", f"is a link to {target}", f"a new name, or {target} itself")
+    refuse_link(path)
     if path.exists() and path.stat().st_size > 0 and not is_log(path):
         problem = "is there already, and is no log: it is not replaced"
         raise InputError(str(path), "", problem, "a new name, or that of a log of `holdfast run`")

@@ -10,8 +10,9 @@ import os
 import shutil
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,6 +21,11 @@ from typing import Any, BinaryIO, cast
 
 from sims.errors import COMMAND_LINE, InputError
 from sims.readers.files import CHUNK, zstandard
+
+UNFINISHED = ".holdfast-"
+"""Beginning of the names of folders in which files are until they are whole."""
+DAY = 86_400.0
+"""Age in seconds from which on such a folder counts as left behind."""
 
 
 @contextmanager
@@ -44,27 +50,25 @@ def replacing(path: Path) -> Iterator[Path]:
     raises no error.
 
     Otherwise the new file is removed, and an older one stays as it was. Missing folders are made; a
-    link is followed within its own folder; a device or a pipe is written directly. Raises
-    InputError where the file cannot be written, and for a link that leads out of its folder.
+    device or a pipe is written directly. What a killed command has left in the folder is removed
+    after a day. Raises InputError where the file cannot be written, and for a link.
     """
     with refusing(path):
-        target = Path(os.path.realpath(path))
-        if path.is_symlink() and not is_device(path) and not _below(target, path.parent):
-            problem = f"is a link that leads out of its folder, to {target}"
-            raise InputError(str(path), "", problem, f"another name, or {target} itself")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if is_device(target):
+        refuse_link(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if is_device(path):
             yield path
             return
+        _sweep(path.parent)
         # A folder for the new file lets it keep the old one's name, and so its suffix.
         with HeldBack() as signals:
             signals.busy = True  # a folder that is made, and not yet known, would stay
-            temporary = TemporaryDirectory(dir=target.parent, prefix=".holdfast-")
+            temporary = TemporaryDirectory(dir=path.parent, prefix=UNFINISHED)
             signals.settle()
         with temporary as folder:
             new = Path(folder) / path.name
             yield new
-            _take_place(new, target)
+            _take_place(new, path)
 
 
 def is_device(path: Path) -> bool:
@@ -72,8 +76,23 @@ def is_device(path: Path) -> bool:
     return path.exists() and not path.is_file()
 
 
-def _below(path: Path, folder: Path) -> bool:
-    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+def refuse_link(path: Path) -> None:
+    """Raise InputError for a link to anything but a device or a pipe: no output is written through
+    a link, and none takes its place."""
+    if path.is_symlink() and not is_device(path):
+        target = os.path.realpath(path)
+        raise InputError(str(path), "", f"is a link to {target}", f"a new name, or {target} itself")
+
+
+def _sweep(folder: Path) -> None:
+    """Remove the folders of unfinished files in `folder` that are older than a day: what a command
+    leaves that is killed without notice."""
+    with os.scandir(folder) as entries:
+        for it in entries:
+            if it.name.startswith(UNFINISHED) and it.is_dir(follow_symlinks=False):
+                with suppress(OSError):
+                    if time.time() - it.stat(follow_symlinks=False).st_mtime > DAY:
+                        shutil.rmtree(it.path, ignore_errors=True)
 
 
 def unlinked(path: Path, option: str) -> Path:

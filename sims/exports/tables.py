@@ -18,7 +18,7 @@ import orjson
 from actors.events import JobDescribed, JobSubmitted, Outcome
 from actors.runtime import Record
 from policies.availability import WorkerState
-from sims.errors import chosen, imported
+from sims.errors import chosen, imported, visible
 from sims.history import History
 from sims.history.rows import (
     JobRow,
@@ -43,6 +43,8 @@ BATCH = 50_000
 """Number of rows in memory at once."""
 
 SUFFIXES = (".csv", ".parquet")
+UNPRINTABLE = r"[\p{C}\p{Z}--\x20]"
+"""Pattern of a character that a terminal does not show as it is."""
 FORMULA = r"^([=+\-@\t\r])"
 """Pattern of the beginning of a cell that a spreadsheet would compute; a quotation mark before it
 makes the cell a text."""
@@ -252,9 +254,15 @@ floats."""
 
 
 def guarded(table: pl.DataFrame) -> pl.DataFrame:
-    """Return the table with a quotation mark before every text that a spreadsheet would compute as
-    a formula, for a CSV file."""
+    """Return the table for a CSV file, which terminals and spreadsheets show: unprintable
+    characters are escaped, and a quotation mark is before every text that a spreadsheet would
+    compute as a formula."""
     polars = polars_or_error()
+    for name in table.columns:
+        column = table[name]
+        if column.dtype == polars.String and column.str.contains(UNPRINTABLE).any():
+            shown = column.map_elements(visible, return_dtype=polars.String)
+            table = table.with_columns(shown.alias(name))
     return table.with_columns(polars.col(polars.String).str.replace(FORMULA, "'$1"))
 
 

@@ -19,6 +19,7 @@ from attrs import define, field
 from actors.events import Outcome, ScenarioStarted
 from actors.intervals import count_in, spans_in
 from actors.runtime import Record
+from sims.errors import visible
 from sims.exports.tables import FORMULA, streamed
 from sims.history import History
 from sims.history.rows import JobRow, QueueRow, RunRow, SpanRow
@@ -70,7 +71,7 @@ def _cells(run: RunRow, history: History) -> tuple[object, ...]:
     end = history.now if run.end is None else run.end
     execution, turnaround = end - run.start, end - run.submitted
     names = run_id(run.job, run.run), history.header.scenario
-    name, workload = (re.sub(FORMULA, r"'\1", text) for text in names)
+    name, workload = (re.sub(FORMULA, r"'\1", visible(text)) for text in names)
     return (
         *(name, workload, workload, run.submitted, count_in(run.processors)),
         *(

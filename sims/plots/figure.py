@@ -3,6 +3,7 @@ makes figures of matplotlib."""
 
 from __future__ import annotations
 
+import logging
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -48,6 +49,8 @@ def check_installed() -> None:
     """
     if sys.modules.get("matplotlib") is not None:
         return
+    # Where the user's home cannot be written, it says so in two lines of its own.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     with chdir(Path(__file__).parent):
         imported("matplotlib", "pictures", "pip install 'holdfast[plot]'")
 

@@ -328,7 +328,7 @@ class WorkerSection(WorkerFields):
     """`[[workers]]`: one worker, or `count` identical ones, numbered after those of
     `[platform]`."""
 
-    name: str = ""
+    name: Annotated[str, Accepts("a name without control characters", check=str.isprintable)] = ""
     """Name of the worker; default: P1, P2, ...; with `count` above 1 a number is appended."""
     count: Count = 1
     """Number of workers of this description."""

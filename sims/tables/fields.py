@@ -145,8 +145,9 @@ def _is_name(text: str) -> bool:
 Name = Annotated[
     str,
     Accepts(
-        "a word or more, without / and no dot at its beginning (logs/NAME.jsonl)",
-        check=lambda it: not it.startswith(".") and _is_name(it),
+        "a word or more, without / and control characters, and no dot at its beginning "
+        "(logs/NAME.jsonl)",
+        check=lambda it: not it.startswith(".") and it.isprintable() and _is_name(it),
     ),
 ]
 LOG_NAME = re.compile(r"[^.].*\.jsonl(\.gz|\.xz|\.zst)?", re.DOTALL)

@@ -4,8 +4,9 @@
     python -m tests.fuzz.fuzz 1000000 1010000   # of what strangers send: code, bombs, odd names
 
 An answer is exit code 0, 1 (a run that fails by the user's own policy, an audit that finds
-something) or 2; of 2, one line on stderr that names a source. No traceback; no file left behind by
-what was refused, or half-written; no 10 s without a word.
+something), 2 or 4 (an audit of a log without an end); of 2, one line on stderr that names a source.
+No traceback; no file left behind by what was refused, or half-written; no element of a page but our
+own, no control character in a table; no 10 s without a word.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future
+from html.parser import HTMLParser
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -35,14 +37,14 @@ import polars  # noqa: F401
 from attrs import frozen
 
 from sims.cli import main
-from sims.errors import INTERRUPTED
+from sims.errors import ENDLESS, INTERRUPTED
 from tests.fuzz.cases import Case, case
 
 TOLD, SILENT = 2.0, 14.0
 """Seconds after which a case that has said something, and any case, is ended. The first line of
 progress comes after 10."""
 MEMORY = 6 * 2**30
-CODES = frozenset({0, 1, 2})
+CODES = frozenset({0, 1, 2, ENDLESS})
 NAMING = ("run", "new")
 """Commands that write the same whatever the suffix."""
 
@@ -121,7 +123,33 @@ def _judged(asked: Case, folder: Path) -> Answer:
         trouble = _wrong(code, told, folder, asked)
     files = set(folder.parent.rglob("*")) - {folder / it for it in asked.files}
     halves = [str(it) for it in files if it.is_file() and _is_half(it, asked.words[0] in NAMING)]
-    return Answer(code, told, trouble or (f"half-written: {halves}" if halves else ""))
+    trouble = trouble or (f"half-written: {halves}" if halves else "")
+    return Answer(code, told, trouble or "".join(map(_hostile, filter(Path.is_file, files))))
+
+
+class _Elements(HTMLParser):
+    """Notes elements that only a name from a file can have brought, and attributes that run
+    code."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        runs = [name for name, _ in attrs if name.startswith("on")]
+        if runs or tag in ("img", "svg", "b", "iframe", "object"):
+            self.found.append(f"<{tag} {runs}>")
+
+
+def _hostile(path: Path) -> str:
+    """What a file that was written does to whoever opens it; empty: nothing."""
+    if path.suffix == ".html":
+        elements = _Elements()
+        elements.feed(path.read_text(encoding="utf-8"))
+        return f"a page with {elements.found}" if elements.found else ""
+    text = path.read_text(encoding="utf-8") if path.suffix == ".csv" else ""
+    odd = sorted({it for it in text if not it.isprintable() and it != "\n"})
+    return f"a table with {odd}" if odd else ""
 
 
 def _wrong(code: int, told: str, folder: Path, asked: Case) -> str:

@@ -7,15 +7,24 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import tarfile
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import chdir
 from functools import cache
+from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
+
+import orjson
+import polars
 
 from sims.cli.commands import COMMANDS
 from sims.docs.hooks import ROOT
 from sims.examples import FOLDER
 from sims.kit import Point
+from sims.packing import digest
 from tests.fuzz.mutate import LISTS, VALUES, spoilt
 from tests.sims.cli.commands import FEW, TINY
 
@@ -213,6 +222,117 @@ def _elsewhere(rng: Random) -> Asked:
 
 LOG = (ROOT / "tests" / "golden" / "rigid.jsonl").read_text()
 
+# --- folders of results ---------------------------------------------------------------------------
+
+STORE = "logs/campaigns/it"
+KEPT = CAMPAIGN.replace('by = "user"\n', "").partition("[picture]")[0]
+
+
+@cache
+def _results() -> Files:
+    """The files of a folder with the results of a small campaign."""
+    from sims.campaign import load_campaign
+    from sims.campaign.engine import execute
+    from sims.campaign.executors import given
+    from sims.campaign.results import Store
+
+    with TemporaryDirectory() as folder, chdir(folder):
+        Path("few.toml").write_text(FEW)
+        Path("it.toml").write_text(KEPT)
+        with ThreadPoolExecutor(1) as pool:
+            asked = load_campaign(Path("it.toml"))
+            execute(asked, given(pool, slots=1), Store(Path(STORE)))
+        return {f"{STORE}/{it.name}": it.read_bytes() for it in Path(STORE).iterdir()}
+
+
+def _damaged(content: bytes, rng: Random) -> bytes:
+    """Cut, or with some bits flipped, or with bytes put in."""
+    place = rng.randrange(len(content))
+    match rng.randrange(3):
+        case 0:
+            return content[:place]
+        case 1:
+            return (
+                content[:place]
+                + bytes([content[place] ^ 1 << rng.randrange(8)])
+                + content[place + 1 :]
+            )
+        case _:
+            return content[:place] + rng.randbytes(rng.randrange(1, 9)) + content[place:]
+
+
+def _forged(content: bytes, rng: Random) -> bytes:
+    """A table with a column that is lacking, odd, or of another type."""
+    frame = polars.read_parquet(io.BytesIO(content))
+    name = rng.choice(frame.columns)
+    odd = rng.choice(
+        (None, -1, 0.5, float("nan"), float("inf"), "", "{", "[1]", "x", [1], 2**63 - 1)
+    )
+    if rng.random() < 0.15:
+        frame = frame.drop(name)
+    elif rng.random() < 0.5:
+        frame = frame.with_columns(polars.lit(odd).alias(name))
+    else:
+        frame = frame.with_columns(polars.lit(rng.choice(VALUES)).alias(name))
+    packed = io.BytesIO()
+    frame.write_parquet(packed)
+    return packed.getvalue()
+
+
+def _store(rng: Random) -> Asked:
+    files = dict(_results())
+    name = rng.choice(list(files))
+    content = files.pop(name)
+    if name.endswith(".json"):
+        files[name] = spoilt(content.decode(), rng)
+    elif rng.random() < 0.4:
+        files[name] = _damaged(content, rng)
+    else:
+        forged = _forged(content, rng)
+        files[f"{STORE}/{digest(forged)}.parquet"] = forged
+    files |= {"it.toml": KEPT.encode(), "few.toml": FEW.encode()}
+    what = rng.choice(("run", "table", "status", "export"))
+    more = {"run": ("--processes", "1"), "export": ("-o", "out.csv")}.get(what, ())
+    return ("campaign", what, "it.toml", *more), files
+
+
+# --- pages ----------------------------------------------------------------------------------------
+
+
+def _page(rng: Random) -> Asked:
+    """A page, or another output, of a log in whose names markup stands."""
+    lines = LOG.splitlines()[: rng.randrange(20, 120)]
+    names = sorted(set(re.findall(r'"job":"([^"]*)"', LOG)))
+    for name in rng.sample(names, min(len(names), 3)):
+        odd = orjson.dumps(rng.choice(MARKUP)).decode()
+        lines = [line.replace(f'"job":"{name}"', f'"job":{odd}') for line in lines]
+    lines[0] = lines[0].replace('"scenario":"', f'"scenario":"{rng.choice(("<b>", "$$x$$", ""))}')
+    asked = rng.choice(
+        (
+            *(("view", "-o", "out.html"),) * 3,
+            ("plot", "-o", "out.svg", "--what", "jobs"),
+            ("export", "--to", "jobs", "-o", "out.csv"),
+            ("export", "--to", "batsim", "-o", "out.csv"),
+        )
+    )
+    text = "\n".join(lines) + "\n"
+    content = text.encode() if rng.random() < 0.7 else spoilt(text, rng)
+    return (asked[0], "it.jsonl", *asked[1:]), {"it.jsonl": content}
+
+
+MARKUP = (
+    """<img src=x onerror="document.title='XSS'">""",
+    "</script><script>alert(1)</script>",
+    "</title><svg onload=alert(1)>",
+    "$$x^2$$",
+    "\x1b[31mred",
+    "\N{RIGHT-TO-LEFT OVERRIDE}gnp.exe",
+    '=HYPERLINK("http://x")',
+    "&lt;b&gt;",
+    "a\nb",
+)
+"""Names that mean something to a browser, a terminal, a spreadsheet or a typesetter."""
+
 KINDS: Mapping[Callable[[Random], Asked], int] = {
     _sacct: 16,
     _spot: 16,
@@ -222,5 +342,7 @@ KINDS: Mapping[Callable[[Random], Asked], int] = {
     _campaign: 12,
     _compare: 12,
     _elsewhere: 12,
+    _store: 10,
+    _page: 10,
 }
 """How often each is drawn."""

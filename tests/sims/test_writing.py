@@ -54,14 +54,17 @@ def test_a_failure_leaves_the_older_file_or_none_and_nothing_else(
     assert [it.read_text() for it in tmp_path.iterdir()] == ([older] if older else [])
 
 
-def test_a_link_stays_one_and_what_it_leads_to_is_replaced(tmp_path: Path) -> None:
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_is_refused_also_one_within_its_folder(tmp_path: Path, there: bool) -> None:
     link, target = tmp_path / "out.csv", tmp_path / "elsewhere" / "table"
+    if there:
+        target.parent.mkdir()
+        target.write_text("mine")
     link.symlink_to(target)
-    for text in ("one", "two"):
-        with replacing(link) as new:
-            new.write_text(text)
-        assert link.is_symlink()
-        assert target.read_text() == text
+    with pytest.raises(InputError, match="is a link to"), replacing(link) as new:
+        new.write_text("new")
+    assert link.is_symlink()
+    assert target.exists() is there
 
 
 def test_who_may_read_it_is_as_for_the_older_file_or_as_for_any_new_one(tmp_path: Path) -> None:

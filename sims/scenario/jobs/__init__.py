@@ -44,8 +44,9 @@ RESERVED = (
 JobName = Annotated[
     str,
     Accepts(
-        f"another name: {', '.join(RESERVED)} are others' in the log",
-        check=lambda name: name not in RESERVED,
+        "a name that is not empty and has no control characters; "
+        f"{', '.join(RESERVED)} are others' in the log",
+        check=lambda name: bool(name) and name.isprintable() and name not in RESERVED,
     ),
 ]
 
@@ -53,7 +54,7 @@ JobName = Annotated[
 class ListedJob(FollowingJob):
     """The keys that every listed job has, whatever its kind."""
 
-    name: JobName = ""
+    name: JobName | None = None
     """Name of the job in the log; default: J1, J2, ... in the order of the list."""
     failures: Failures | None = None
     """Number of verifications that find an error before the first that does not; or a list with,
@@ -342,7 +343,7 @@ class IterativeSection(JobFields):
     kind: Literal["iterative"] = "iterative"
     select: Time = 0
     """c: time in which workers are chosen for a run, before it starts up, time units."""
-    name: str = "application"
+    name: JobName = "application"
     """Name of the application in the log."""
     tasks: Drawn | None = None
     """m: tasks in each iteration; they compute in lockstep."""

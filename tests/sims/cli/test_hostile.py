@@ -3,13 +3,16 @@ traceback, and leaves nothing behind."""
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from tests.sims.cli.commands import FEW, TINY, Said, Shell, ended, spawn
+from tests.sims.cli.commands import FEW, TINY, Said, Shell, ended, environment, spawn
 
 DIGITS = "1" * 5000
 """More digits than Python reads or writes."""
@@ -201,3 +204,87 @@ def test_a_log_without_an_end_is_told_from_one_that_breaks_a_law(shell: Shell, c
     wrong = [*lines[: -cut - 2], lines[-cut - 1]]
     Path("wrong.jsonl").write_text("".join(wrong))
     assert shell("audit", "wrong.jsonl").code == 1
+
+
+# --- outputs --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("plot", "run.jsonl", "-o", "out.svg"),
+        ("view", "run.jsonl", "-o", "out.html"),
+        ("export", "run.jsonl", "--to", "jobs", "-o", "out.csv"),
+        ("compare", "few.toml", "--vary", "platform.workers=8,9", "--runs", "1", "-o", "out.csv"),
+        ("run", "few.toml", "--log", "out.jsonl"),
+    ],
+)
+@pytest.mark.parametrize("there", [True, False])
+def test_no_output_is_written_through_a_link(
+    shell: Shell, words: tuple[str, ...], there: bool
+) -> None:
+    shell("run", shell.write(FEW, "few.toml"), "--log", "run.jsonl")
+    target, link = shell.folder / "target", Path(words[-1])
+    if there:
+        target.write_text("mine")
+    link.symlink_to(target)
+    said = shell(*words)
+    assert said.code == 2
+    told = f"{link}: is a link to {target}; accepted: a new name, or {target} itself"
+    assert said.err.endswith(f"{told}\n")
+    assert link.is_symlink()
+    assert (target.read_text() if there else target.exists()) == ("mine" if there else False)
+
+
+def test_a_table_shows_control_characters_as_the_terminal_does(shell: Shell) -> None:
+    odd = "\x1b[31m\N{RIGHT-TO-LEFT OVERRIDE}gnp\n=1"
+    jobs = '{"nb_res": 4, "profiles": {"d": {"type": "delay", "delay": 5}}, "jobs": [%s]}'
+    one = {"id": odd, "subtime": 0, "res": 1, "profile": "d", "user": odd}
+    shell.write(jobs % json.dumps(one), "load.json")
+    text = (
+        'name = "it"\nplatform.workers = 4\njob = { kind = "rigid", batsim.file = "load.json" }\n'
+    )
+    assert shell("run", shell.write(text, "it.toml"), "--log", "it.jsonl").code == 0
+    for to in ("jobs", "events", "batsim"):
+        assert shell("export", "it.jsonl", "--to", to, "-o", f"{to}.csv").code == 0
+        table = Path(f"{to}.csv").read_text()
+        assert r"\x1b[31m\u202egnp\n=1" in table
+        assert all(it.isprintable() or it == "\n" for it in table)
+
+
+def test_what_a_killed_command_leaves_is_swept_after_a_day(shell: Shell) -> None:
+    shell("run", shell.write(FEW, "few.toml"), "--log", "run.jsonl")
+    for name, age in ((".holdfast-old", 90_000), (".holdfast-new", 80_000), ("mine", 90_000)):
+        Path(name).mkdir()
+        (Path(name) / "part").write_text("x")
+        os.utime(name, (time.time() - age,) * 2)
+    assert shell("export", "run.jsonl", "--to", "jobs", "-o", "out.csv").code == 0
+    assert not Path(".holdfast-old").exists()
+    assert Path(".holdfast-new/part").exists()
+    assert Path("mine/part").exists()
+
+
+def test_a_picture_is_drawn_without_a_word_where_home_cannot_be_written(shell: Shell) -> None:
+    shell("run", shell.write(FEW, "few.toml"), "--log", "run.jsonl")
+    home = {"HOME": "/proc/none", "XDG_CONFIG_HOME": "", "XDG_CACHE_HOME": "", "MPLCONFIGDIR": ""}
+    words = ("plot", "run.jsonl", "-o", "out.svg")
+    said = ended(spawn(*words, env=environment() | home))
+    assert (said.code, said.err) == (0, "")
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["", "a\nb", "\x1b[31m", "\N{RIGHT-TO-LEFT OVERRIDE}x", "master"])
+def test_a_name_that_is_empty_or_has_control_characters_is_refused_where_it_is_written(
+    shell: Shell, name: str
+) -> None:
+    text = FEW.replace("processors = 6", f"processors = 6\nname = {json.dumps(name)}")
+    line = shell.refused("run", shell.write(text, "few.toml"))
+    assert "few.toml: job.jobs.0.name: " in line
+    assert "a name that is not empty and has no control characters" in line
+    assert line.isprintable()
+    tiny = TINY.replace('"slow"', json.dumps(f"{name}\t"))
+    assert "workers.0.name: " in shell.refused("run", shell.write(tiny))
+    tiny = TINY.replace('"tiny"', json.dumps(f"{name}\t"))
+    assert "tiny.toml: name: " in shell.refused("run", shell.write(tiny))
