@@ -46,7 +46,8 @@ from actors.parts import ORDER, WANTING, Host, Part
 from actors.parts.asked import Parts
 from actors.parts.part import KEPT
 from actors.protection import Protection, Rules
-from actors.protection.plan import Plan, State, furthest
+from actors.protection.cloning import furthest
+from actors.protection.plan import Plan, State
 from actors.repair_messages import MemberRetired
 from actors.run import IDLE, READY, PartDue, Run
 from actors.runtime import NOTHING, Phase, WorkersRetired, handles

@@ -289,6 +289,24 @@ def test_what_builds_worlds_finishes_nothing_after_it_was_made() -> None:
     assert [it for path in builders for it in attributes_set(path)] == []
 
 
+def test_copies_runs_and_jobs_know_none_of_their_parts_by_name() -> None:
+    known = modules()
+    general = {f"actors.parts.{it}" for it in ("part", "asked", "scheduler_part")}
+    mechanisms = {it for it in known if it.startswith("actors.parts.")} - general
+    for host in ("copy", "job", "runs", "run", "ends", "owner", "iterative_job", "malleable_job"):
+        assert imported(known[f"actors.{host}"], known) & mechanisms == set(), host
+
+
+def test_a_mechanism_of_runs_imports_no_other_but_the_storage_that_it_loads_from() -> None:
+    known = modules()
+    parts = {it for it in known if it.startswith("actors.parts.")}
+    mechanisms = parts - {f"actors.parts.{it}" for it in ("part", "asked", "scheduler_part")}
+    found = {it: imported(known[it], known) & (mechanisms - {it}) for it in mechanisms}
+    assert {it: others for it, others in found.items() if others} == {
+        "actors.parts.replicas": {"actors.parts.storage"}  # a replica loads for itself
+    }
+
+
 # --- randomness -----------------------------------------------------------------------------------
 
 HIDDEN = frozenset(("np.random", "numpy.random"))

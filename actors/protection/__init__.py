@@ -2,14 +2,16 @@
 destroys and what a failure costs (rules.md, P). They know nothing of queues and platforms.
 
 `rules.py` holds what a scenario says of a job's protection, `plan.py` what follows from it for one
-run, `saving.py` how checkpoints are taken, `protection.py` and `buddies.py` the three protections.
+run, `saving.py` how checkpoints are taken, `cloning.py` what a new copy begins from; the three
+protections are in `protection.py`, `images.py` and `buddies.py`.
 """
 
 from __future__ import annotations
 
 from actors.events import ProtectionKind
 from actors.protection.buddies import Buddies
-from actors.protection.protection import Images, Protection, ReExecution
+from actors.protection.images import Images
+from actors.protection.protection import Protection, ReExecution
 from actors.protection.rules import Rules
 
 __all__ = [

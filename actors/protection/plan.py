@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 
 from attrs import frozen
 
@@ -41,16 +40,6 @@ class State:
         fraction is done."""
         # Equal works are not scaled: rounding could make done * work / work differ from done.
         return self.done if work == self.work else self.done * work / self.work
-
-
-def furthest(states: Iterable[State]) -> State | None:
-    """Return the state with the largest fraction done; of several whose fractions differ by no more
-    than 1e-12, the first. None if there is no state."""
-    best: State | None = None
-    for state in states:
-        if best is None or state.beyond(best):
-            best = state
-    return best
 
 
 @frozen

@@ -1,5 +1,5 @@
-"""The questions that every protection answers, and the two protections that do not keep a job's
-members: re-execution (rules.md, P1) and images (P3)."""
+"""The questions that every protection answers, and the one that saves nothing: re-execution
+(rules.md, P1)."""
 
 from __future__ import annotations
 
@@ -11,36 +11,11 @@ from typing import Any, ClassVar
 from attrs import define, evolve, field
 
 from actors.copy import Copy
-from actors.events import ProtectionKind, Stage
+from actors.events import Stage
+from actors.protection.cloning import begun
 from actors.protection.plan import Plan, State
 from actors.protection.rules import Rules, on
 from actors.protection.saving import CountedSaving, Saving, SavingBeside
-
-
-def begun(plan: Plan, saved: State | None, clone: State | None) -> Plan:
-    """Return `plan`, that of a copy which is placed now, changed so that it begins from a saved
-    state. That is `saved`, the job's checkpoint, if it is further than `clone`, the state of the
-    copy that could be cloned; else `clone`. Without either the plan stays one from scratch; a clone
-    without any work does not count (P5)."""
-    rules = plan.rules
-    if clone is not None and not clone.done:
-        clone = None  # a state without work is not fetched
-    state = saved if saved is not None and (clone is None or saved.beyond(clone)) else clone
-    if state is not None and rules.bytes is not None and rules.kind is ProtectionKind.IMAGES:
-        return evolve(plan, begins=state, loads=len(plan.before))  # loaded after the changeover
-    if saved is not None and state is saved:
-        return _fetched(plan, saved, on(rules.recovery, 1) + rules.changeover)
-    if clone is not None:
-        return _fetched(plan, clone, rules.delay + rules.changeover)
-    return plan
-
-
-def _fetched(plan: Plan, state: State, time: float) -> Plan:
-    """Return `plan` changed so that it begins from this state. Each member fetches it through the
-    master; without one, a recovery of `time` time units stands for that."""
-    if plan.rules.image is not None:
-        return evolve(plan, begins=state, fetches=True)
-    return evolve(plan, begins=state, before=((Stage.RECOVERING, time),))
 
 
 @define(eq=False)
@@ -176,26 +151,3 @@ class ReExecution(Protection):
 
     def failed(self, copy: Copy[Any]) -> float | None:
         return None
-
-
-@define(eq=False)
-class Images(Protection):
-    """Protection by images, checkpoints at the master or on shared storage, from which a run on
-    other workers can continue. The furthest complete checkpoint of the job is kept, whichever copy
-    took it (P3)."""
-
-    def _cost(self, members: int) -> float | None:
-        return self.rules.time_of_images(on(self.rules.cost, members))
-
-    def save(self, copy: Copy[Any], state: State) -> None:
-        if self.saved is None or state.beyond(self.saved):
-            self.saved = state
-
-    def failed(self, copy: Copy[Any]) -> float | None:
-        """Discard the job's checkpoint, as a verification has found an error, unless it was
-        verified: it may be as corrupt as the run (P4). Return the saved work that is given up; None
-        if none is."""
-        if self.rules.verified or self.saved is None:
-            return None
-        lost, self.saved = self.saved.done, None
-        return lost

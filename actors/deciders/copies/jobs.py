@@ -14,8 +14,8 @@ from actors.events import Outcome, ProtectionDescribed
 from actors.job import AT_WORK, WAITING, Job, Life
 from actors.messages import CancelCopy, JobOver, StateSaved
 from actors.protection import Rules
-from actors.protection.plan import Plan, State, furthest
-from actors.protection.protection import begun
+from actors.protection.cloning import begun, furthest
+from actors.protection.plan import Plan, State
 from actors.run import Run
 from actors.runs import FAILED, JobOfRuns
 from actors.runtime import handles, message
