@@ -38,7 +38,7 @@ class Group(Protocol):
 
 
 class Division(Protocol):
-    """How a copy's members are divided into groups, on some of which its run computes."""
+    """Division of a copy's members into groups, on some of which its run computes."""
 
     @property
     def groups(self) -> Sequence[Group]:

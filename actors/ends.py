@@ -1,4 +1,4 @@
-"""What ends at one instant, for all runs of a job, is taken by run number, not in the order of its
+"""Parts of a job's runs that end at one instant end by run number, not in the order of their
 timers: what one run saves then can be what another begins from (rules.md, R4)."""
 
 from __future__ import annotations

@@ -163,15 +163,6 @@ class MemberStateChanged:
 
 
 @message
-class MemberFaultDetected:
-    """Scheduler to job: the fault by which this member of the copy went DOWN, hidden from you so
-    far, is detected now."""
-
-    copy: int
-    worker: int
-
-
-@message
 class MemberHung:
     """Scheduler to job: the run of this copy stops advancing, because the member `worker` hangs: it
     stays UP, and `hang` says when that is detected."""
@@ -216,17 +207,6 @@ class Resume:
     """Message for a job: start the next run of each copy that has kept its members after a run, if
     all of them are UP. The job sends it to itself for later in the instant; the scheduler sends it
     once it has replaced members."""
-
-
-@message
-class ReplacementDue:
-    """A job tells itself that a member that went DOWN has now been away for as long as the
-    protection's `replace_after` says, and is to be replaced (P10)."""
-
-    copy: int
-    worker: int
-    since: float
-    """Time at which the member went DOWN."""
 
 
 @message
@@ -326,33 +306,12 @@ class StateSaved:
 
 
 @message
-class ReplacementWanted:
-    """Job to scheduler: a member of this copy has been away for long enough; give its place to
-    another worker as soon as one is free. Until then I keep the other members."""
-
-    copy: int
-    worker: int
-
-
-@message
 class WorkerLeft:
     """Job to scheduler: this copy no longer holds this worker, because it was a standby (held ready
     to replace a member) and went DOWN, or a member whose place a standby has taken."""
 
     copy: int
     worker: int
-
-
-@message
-class StandbyJoins:
-    """Scheduler to job: this worker is a standby of the copy from now on: the copy holds it ready
-    to replace a member that goes DOWN."""
-
-    copy: int
-    worker: int
-    speeds: Sequence[float] = ()
-    """Speed of the worker as only item; empty where all speeds are 1."""
-    addresses: Sequence[Actor] = ()
 
 
 @message

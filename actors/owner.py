@@ -1,4 +1,4 @@
-"""What a run needs of its job, which owns it."""
+"""Defines what a run uses of the job that owns it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from actors.protection.plan import State
 
 
 class Watcher(Protocol):
-    """One of a job's parts, as far as its runs use it."""
+    """A part of a job, as far as its runs use it."""
 
     def computes(self, run: Any, computes: bool) -> None:
         """Note that the run begins to compute, or ceases to."""
@@ -26,11 +26,11 @@ class Watchers(Protocol):
 
     @property
     def enders(self) -> Sequence[Watcher]:
-        """Those of the parts, in their fixed order, that are to know when a run is over."""
+        """Parts that are to know when a run is over, in their fixed order."""
 
     @property
     def watchers(self) -> Sequence[Watcher]:
-        """Those of the parts that are to know when runs compute; empty in most jobs."""
+        """Parts that are to know when runs compute; empty in most jobs."""
 
 
 class Owner(Protocol):

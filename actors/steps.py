@@ -65,9 +65,8 @@ class Stimulus(enum.IntEnum):
 
 
 class Halt(enum.IntEnum):
-    """Whether a run stands still though its members are UP. While it is halted, its last awaited
-    message does not make it go on. In every step a run can be halted, so that this is a state of
-    its own, beside `Step`."""
+    """State of a run beside its step: it can stand still in every step, though its members are UP.
+    While it is halted, its last awaited message does not make it go on."""
 
     MOVING = 0
     HUNG = 1

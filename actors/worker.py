@@ -83,7 +83,7 @@ class Worker(Actor):
     """Whether the worker is of the reserve and has not come yet: its owner keeps it RECLAIMED
     (rules.md, P11)."""
     transfers: TransferClient | None = field(init=False, default=None)
-    """What the worker fetches and sends through the master; None: there is no master."""
+    """Client of the master, which fetches and sends for the worker; None: there is no master."""
     _comes: tuple[float, int] | None = field(init=False, default=None)
     """Time at which the worker of the reserve comes, or came, after its call, and number of the
     call's event; None before the call."""

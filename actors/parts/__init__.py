@@ -50,7 +50,7 @@ ORDER: tuple[type[Part], ...] = (
 """Kinds of parts in the order in which a job asks them. Where the first answer counts, an earlier
 part answers for the later ones."""
 WANTING = tuple(kind for kind in ORDER if "wanted" in vars(kind))
-"""Those of them that a job can ask for by what it says."""
+"""Kinds of parts that a job can ask for by its own keys."""
 
 OF_SCHEDULER: tuple[type[SchedulerPart], ...] = (
     EarlyRelease,

@@ -1,4 +1,4 @@
-"""The parts of one job, and how they are asked: all of them, or until one answers."""
+"""Asks the parts of one job: all of them, or until one answers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Answering(dict[Callable[..., Any], tuple[Part, ...]]):
 
 
 class Made(dict[type[Part], Part]):
-    """The parts of one job by kind, of which one that is missing is made."""
+    """Maps kinds of parts to the parts of one job, and makes one that is missing."""
 
     def __init__(self, parts: Parts) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ NOBODY = Answering(())
 
 @define(eq=False)
 class Parts:
-    """The parts of one job, in the order `order` of their kinds."""
+    """Holds the parts of one job, in the order `order` of their kinds, and asks them."""
 
     job: Host
     order: Sequence[type[Part]]

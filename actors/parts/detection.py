@@ -15,13 +15,21 @@ from actors.copy import Copy
 from actors.events import FaultDetected
 from actors.intervals import Intervals, among
 from actors.job import AT_WORK
-from actors.messages import MemberFaultDetected
 from actors.parts.part import NONE_HIDDEN, Part
 from actors.parts.scheduler_part import SchedulerPart
 from actors.run import Run
-from actors.runtime import handles
+from actors.runtime import handles, message
 from actors.worker_messages import HiddenFaultDetected
 from policies.availability import WorkerState
+
+
+@message
+class MemberFaultDetected:
+    """Scheduler to job: the fault by which this member of the copy went DOWN, hidden from you so
+    far, is detected now."""
+
+    copy: int
+    worker: int
 
 
 @define(eq=False)

@@ -28,7 +28,7 @@ MemberMessage = MemberStateChanged | MemberSpeedChanged | MemberReady
 """A message by which a job learns of a worker that one of its copies holds."""
 NONE_HIDDEN: Mapping[int, float] = {}
 KEPT = "keeps it as a member, and replaces none (protection.replace_after)"
-"""What is wrong with a member that is DOWN for ever, and which its job goes on waiting for."""
+"""Problem, for an error, of a job that waits for a member that is DOWN for ever."""
 
 
 class Others(Protocol):
@@ -116,9 +116,10 @@ class Host(Protocol):
 
 @define(eq=False)
 class Part:
-    """One mechanism of a job's runs: standbys, replicas, detection and so on. A job asks its parts
-    these questions, in the order of `actors.parts.ORDER`, and knows none of them by name. A part
-    answers those that its mechanism is about, and serves the messages that its methods handle.
+    """Base class of the mechanisms of a job's runs: standbys, replicas, detection and so on. A job
+    asks its parts these questions, in the order of `actors.parts.ORDER`, and knows none of them by
+    name. A part answers those that its mechanism is about, and serves the messages that its methods
+    handle.
 
     A part keeps what it knows of each copy by the copy's number, and forgets it when asked `left`.
     """

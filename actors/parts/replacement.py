@@ -13,13 +13,33 @@ from actors.copy import Copy
 from actors.events import MemberReplaced
 from actors.intervals import Intervals
 from actors.job import AT_WORK
-from actors.messages import ReplaceMember, ReplacementDue, ReplacementWanted, Resume
+from actors.messages import ReplaceMember, Resume
 from actors.parts.part import Host, Part
 from actors.parts.scheduler_part import SchedulerPart
 from actors.run import Run
-from actors.runtime import NOTHING, Phase, handles
+from actors.runtime import NOTHING, Phase, handles, message
 
 RESUME = Resume()
+
+
+@message
+class ReplacementDue:
+    """A job tells itself that a member that went DOWN has now been away for as long as the
+    protection's `replace_after` says, and is to be replaced (P10)."""
+
+    copy: int
+    worker: int
+    since: float
+    """Time at which the member went DOWN."""
+
+
+@message
+class ReplacementWanted:
+    """Job to scheduler: a member of this copy has been away for long enough; give its place to
+    another worker as soon as one is free. Until then I keep the other members."""
+
+    copy: int
+    worker: int
 
 
 @define(eq=False)

@@ -30,20 +30,31 @@ from actors.messages import (
     MemberSpeedChanged,
     ReplaceMember,
     Resume,
-    StandbyJoins,
     StartCopy,
     WorkerLeft,
 )
 from actors.parts.part import Host, MemberMessage, Part
 from actors.parts.scheduler_part import SchedulerPart
 from actors.run import Run
-from actors.runtime import handles
+from actors.runtime import Actor, handles, message
 from actors.worker_messages import AwaitRun, StageIn
 from policies.availability import WorkerState
 
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
 NONE: dict[int, int] = {}
 RESUME = Resume()
+
+
+@message
+class StandbyJoins:
+    """Scheduler to job: this worker is a standby of the copy from now on: the copy holds it ready
+    to replace a member that goes DOWN."""
+
+    copy: int
+    worker: int
+    speeds: Sequence[float] = ()
+    """Speed of the worker as only item; empty where all speeds are 1."""
+    addresses: Sequence[Actor] = ()
 
 
 @define(eq=False)

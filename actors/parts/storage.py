@@ -257,7 +257,7 @@ class StorageClient:
 
 @define(eq=False)
 class StorageUse(Part):
-    """Gives the runs of a job, which keeps checkpoints on shared storage, clients of it."""
+    """Gives a job's runs, which keep checkpoints on shared storage, clients of the storage."""
 
     storage: Actor
 

@@ -48,7 +48,7 @@ def buddies(rings: Sequence[Sequence[int]], worker: int) -> set[int]:
 
 @define(eq=False)
 class Kept:
-    """What one copy's members keep in their memory for each other."""
+    """The memory of one copy's members, as far as they keep checkpoints for each other in it."""
 
     saved: State | None = None
     """The last checkpoint that buddies keep; None: there is none."""

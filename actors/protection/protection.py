@@ -115,7 +115,7 @@ class Protection:
 
     def failed_members(self, copy: Copy[Any]) -> Iterable[int]:
         """Return the members that have gone DOWN since the last recovery ended, if the protection
-        keeps account of them."""
+        keeps track of them."""
         return ()
 
     def lost(self, copy: Copy[Any]) -> float:
