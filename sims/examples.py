@@ -56,7 +56,7 @@ def campaigns() -> dict[str, str]:
 
 def scripts() -> dict[str, str]:
     """Map the name of each Python script to one sentence on what it does; those that are written
-    anew after SimPy's documented examples are called `simpy/NAME`."""
+    anew after SimPy's documented examples are called `simpy_examples/NAME`."""
     paths = [*sorted(SCRIPTS.glob("*.py")), *sorted(SCRIPTS.glob("*/*.py"))]
     places = {path.relative_to(SCRIPTS).with_suffix("").as_posix(): path for path in paths}
     return {name: _first_sentence(path) for name, path in places.items()}

@@ -11,7 +11,7 @@ import pytest
 import sims
 from tests.sims.scripts.in_simpy import EXAMPLES
 
-FOLDER = Path(sims.__file__).parent / "scripts" / "simpy"
+FOLDER = Path(sims.__file__).parent / "scripts" / "simpy_examples"
 
 
 WHOLE = {"car_wash", "process_communication"}
@@ -38,7 +38,7 @@ def test_there_are_seven() -> None:
 def test_a_program_prints_what_simpy_prints_for_the_same_draws(
     name: str, seed: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    import_module(f"sims.scripts.simpy.{name}").main(seed)
+    import_module(f"sims.scripts.simpy_examples.{name}").main(seed)
     ours = printed(capsys)
     EXAMPLES[name](seed)
     theirs = printed(capsys)
