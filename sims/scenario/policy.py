@@ -184,9 +184,9 @@ def decider_kind(
     policy's name, else, for an unknown name, the one that the jobs suggest.
 
     Jobs of the kind `kind` suggest one by that kind, jobs with deadlines (`due`) that of deadlines,
-    and jobs that come as a stream (`streamed`) that of copies. Of several kinds that know the name,
-    the suggested one comes first. Without a name a pack decides for malleable jobs, a queue for all
-    others.
+    and jobs that come as a stream (`streamed`) that of copies, but for names that a queue knows. Of
+    several kinds that know the name, the suggested one comes first. Without a name a pack decides
+    for malleable jobs, a queue for all others.
     """
     name = section.name
     if section.decider is not None:
@@ -194,7 +194,9 @@ def decider_kind(
     usual = SUGGESTED.get(kind, DeciderKind.QUEUE)
     if not name:
         return DeciderKind.PACK if kind is JobKind.MALLEABLE else DeciderKind.QUEUE
-    suggested = DeciderKind.DEADLINE if due else DeciderKind.COPIES if streamed else usual
+    # FCFS makes no copies: a queue decides it in a quarter of the time.
+    copied = streamed and not DECIDERS[DeciderKind.QUEUE].knows(name)
+    suggested = DeciderKind.DEADLINE if due else DeciderKind.COPIES if copied else usual
     # Kinds share names (FCFS, greedy): the jobs decide where the kind that they suggest knows it.
     kinds = () if ":" in name else (suggested, *DECIDERS)
     return next((it for it in kinds if DECIDERS[it].knows(name)), suggested)
