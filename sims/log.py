@@ -4,6 +4,7 @@ the type that its event's class declares."""
 from __future__ import annotations
 
 import math
+import re
 import reprlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -28,8 +29,14 @@ from sims.readers.files import LONGEST, UNREADABLE, open_binary
 SHOWN = 5
 """Number of kinds of events that are named where an unknown one comes."""
 OF_OWN = "; summary, trace, why, view and plot --what messages read a log of your own actors"
-OLDER = {"2": "Holdfast 0.1.0"}
+OLDER = {
+    "2": "Holdfast 0.1.0",
+    "3": "a Holdfast between 0.1.0 and 0.2.0",
+    "4": "a Holdfast between 0.1.0 and 0.2.0",
+}
 """Maps the number of an older log format to the version that reads it."""
+BEGINS = re.compile(rb'{[^{]*?"event": ?"%b"' % ScenarioStarted.__name__.encode())
+"""Pattern of the beginning of a log whose first line is long."""
 
 
 class LogFile:
@@ -187,7 +194,10 @@ def first_of(path: Path) -> dict[str, Any]:
     """Return the first line of the file as an object; it is empty if that line is none."""
     try:
         with open_binary(path) as file:
-            first = orjson.loads(file.readline(LONGEST))
+            line = file.readline(LONGEST)
+        if len(line) == LONGEST:  # of a scenario with many jobs or workers
+            return {"event": ScenarioStarted.__name__} if BEGINS.match(line) else {}
+        first = orjson.loads(line)
     except (*UNREADABLE, ValueError):
         return {}
     return first if isinstance(first, dict) else {}

@@ -79,6 +79,12 @@ class LogWriter:
         return self._file.path
 
     @property
+    def older(self) -> Path | None:
+        """Path that an older log of this name has now; None: there was none, or it had the same
+        contents."""
+        return self._file.kept
+
+    @property
     def note(self) -> str | None:
         """Message for the user about other logs of this name; None: there are none."""
         late = self._file

@@ -27,7 +27,7 @@ from sims.scenario.builders import Populated, populate
 from sims.scenario.deciders import DECIDERS
 from sims.scenario.expectations import area_of, fault_lines, work_end
 from sims.scenario.faults import ExponentialFaults, FaultLaw, NamedFaults
-from sims.scenario.loader import files_of, parse, put, read, sections, toml
+from sims.scenario.loader import as_toml, files_of, parse, put, read
 from sims.scenario.outlook import outlook
 from sims.scenario.own_code import located
 from sims.scenario.repair import RepairSection
@@ -303,18 +303,3 @@ def _scored(repair: RepairSection | None) -> RepairSection | None:
 def _steady(section: Workers) -> Workers:
     law = isinstance(section.speed, OwnLaw)
     return section.model_copy(update={"speed": ConstantLaw()}) if law else section
-
-
-# --- as TOML --------------------------------------------------------------------------------------
-
-
-def as_toml(scenario: Scenario) -> str:
-    """Return the scenario as TOML, defaults included; keys that are unset are left out."""
-    table = scenario.model_dump(mode="json", exclude_none=True, warnings=False)
-    lines, last = [], ""
-    for _, heading, own in sections(table):
-        if heading:
-            lines += [heading] if heading == last else ["", heading]
-        lines += [f"{key} = {toml(it)}" for key, it in own.items()]
-        last = heading
-    return "\n".join(lines) + "\n"

@@ -45,11 +45,14 @@ SHOWN = 8
 """Values of a column that are shown; of a longer column, its length follows the first ones."""
 
 
+NEWLINE = "\n"
+
+
 def event_text(event: Event) -> str:
     """Return an event as `Kind: field value, field value`, without fields at their defaults."""
     values, names, usual = _fields(type(event))  # type: ignore[arg-type]  # a class has a hash
     fields = [
-        f"{name} {value if type(value) is str else _value(value)}"
+        f"{name} {value if type(value) is str and NEWLINE not in value else _value(value)}"
         for value, name, default in zip(values(event), names, usual, strict=True)
         if value != default
     ]
@@ -240,6 +243,8 @@ def apart(names: Iterable[str]) -> list[str]:
 
 
 def _value(value: object) -> str:
+    if isinstance(value, str) and NEWLINE in value:
+        return f"({value.count(NEWLINE):,} lines)"
     if isinstance(value, tuple):
         first = " ".join(map(_value, value[:SHOWN]))
         return f"({first} ... {len(value)} in all)" if len(value) > SHOWN else f"({first})"

@@ -26,12 +26,17 @@ from sims.scenario import SEEDS, Scenario
 from sims.scenario.builders import populate
 from sims.scenario.builders.limits import limit_events
 from sims.scenario.faults import FaultFields, FaultLaw, OwnFaults, SeveralFaults
+from sims.scenario.inputs import inputs_of
+from sims.scenario.loader import as_set
 from sims.scenario.platform import MasterSection, Platform
-from sims.scenario.policy import settings, with_objects
+from sims.scenario.policy import GivenPolicies, settings, with_objects
 from sims.writing import unlinked
 
 MAIN = threading.main_thread()
 """The thread to which the streams of the process belong."""
+
+VERSION = "0.1.0"
+"""Version of Holdfast, which logs name."""
 
 Begins = Callable[[int, Callable[[], float]], None]
 """Function that is called with the number of jobs to come and with a function that returns the
@@ -117,11 +122,17 @@ def _run(
     system = System(scenario.seed, sinks, debug, start=0, loop=loop)
     scenario = scenario.within(folder)
     platform, unit = scenario.full_platform, scenario.times.value
+    text, inputs = _whole(scenario, folder) if system.journal.whole else ("", ())
     system.begin(
         ScenarioStarted,
         *(SCHEMA, scenario.name, scenario.seed, scenario.kinds, scenario.policy_name),
         *(platform.size, platform.names, unit, settings(scenario.policy)),
         scenario.decider,
+        VERSION,
+        text,
+        inputs,
+        until,
+        debug,
         late,
     )
     if live is not None:
@@ -146,6 +157,18 @@ def _run(
     end = system.result if isinstance(system.result, End) else End.COMPLETED
     system.journal.record(system.last, ScenarioEnded, end)
     return Ending(end, system.loop.now, system.journal.length)
+
+
+def _whole(scenario: Scenario, folder: Path) -> tuple[str, tuple[tuple[str, int, str], ...]]:
+    """Return the scenario as the text of a file, empty where no file can name what a program gave,
+    and its inputs as a log has them.
+
+    Both are computed only for sinks that keep whole logs: they take longer than a short run.
+    """
+    given = isinstance(scenario.policy, GivenPolicies) or isinstance(scenario.faults, OwnFaults)
+    if given or isinstance(scenario.master, _MasterWithOrder):
+        return "", ()
+    return as_set(scenario), tuple(it.row for it in inputs_of(scenario, folder))
 
 
 def time_limit(until: float, unit: str) -> float:

@@ -12,6 +12,7 @@ from pathlib import Path
 from statistics import median
 
 from sims.log import VOCABULARY
+from sims.world import VERSION
 
 ROOT = Path(__file__).parents[1]
 LAYERS = ("policies", "actors", "sims", "tests")
@@ -22,7 +23,7 @@ FLOORS = (
     "own_modules packing processes",
     "scenario scenarios history journals world",
     "ledger summary metrics trace plots view exports",
-    "actor_log audit session result kit examples options",
+    "actor_log audit session result repeat kit examples options",
     "campaign campaigns live papers",
     "cli python docs bench vocabulary scripts",
 )
@@ -423,3 +424,8 @@ def test_tables_that_stand_beside_the_code_are_installed_with_it() -> None:
     packed = {path for it in patterns for path in (ROOT / "sims").glob(it)}
     tables = {path for kind in ("toml", "json") for path in (ROOT / "sims").rglob(f"*.{kind}")}
     assert tables - packed == set()
+
+
+def test_logs_name_the_version_that_is_released() -> None:
+    told = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert told["project"]["version"] == VERSION

@@ -13,10 +13,11 @@ from actors.events.quantities import Quantity, Time, WorkerCount
 from actors.runtime import Event
 from policies.interface.kinds import JobKind
 
-SCHEMA = 4
+SCHEMA = 5
 """Version of the log's format; a reader refuses a version that it does not know. Since 2 one line
 stands for all copies of a placement; since 3 one vocabulary serves every kind of job; since 4
-values carry the field's names (`cancelled`, `staging_in`)."""
+values carry the field's names (`cancelled`, `staging_in`); since 5 the first line has the whole
+scenario."""
 
 
 class End(enum.Enum):
@@ -69,6 +70,18 @@ class ScenarioStarted(Event):
     out."""
     decider: DeciderKind = DeciderKind.QUEUE
     """Kind of the decider."""
+    version: str = ""
+    """Version of Holdfast that made the log."""
+    text: str = ""
+    """The scenario as a file in TOML: all keys that its file or an option sets; others have the
+    defaults of this version. Empty where a Python program gave objects that no file can name."""
+    inputs: tuple[tuple[str, Annotated[int, Quantity("bytes")], str], ...] = ()
+    """Files, and modules of the user's own code, that the scenario names: the name as it is there,
+    the size, and the SHA-256 checksum in hexadecimal."""
+    until: Time | None = None
+    """Time at which `--until` ends the run; None without that option."""
+    debugged: bool = False
+    """Whether the log has the events for debugging, too."""
     late: Time | None = None
     """Largest delay that an activity carried out by real processes may have; left out where
     activities are simulated, and end on time."""

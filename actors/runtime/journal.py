@@ -79,6 +79,7 @@ class _Wanted(dict[object, "tuple[Sink, ...] | None"]):
         super().__init__()
         # Asked anew for each class of events, this would take a fortieth of a short run's time.
         self._sinks = [(sink, isinstance(sink, Choosy)) for sink in sinks]
+        self.whole = not all(chooses for _, chooses in self._sinks)
         self._debug = debug
 
     def __missing__(self, kind: object) -> tuple[Sink, ...] | None:
@@ -109,6 +110,11 @@ class Journal:
         """Return whether any sink wants events of class `kind`. Ask this before computing an
         argument that is costly."""
         return bool(self._wanted[kind])
+
+    @property
+    def whole(self) -> bool:
+        """Whether a sink takes all events, as one that keeps a log does."""
+        return self._wanted.whole
 
     def count(self, events: int) -> None:
         """Count this many more events, which are not recorded one by one, so that those after them

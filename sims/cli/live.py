@@ -193,7 +193,7 @@ def reality(
     )
     from sims.live.live import advance_of, opened
     from sims.live.reality import Comparison, Outcome, measure, predict, read, write
-    from sims.session import as_toml
+    from sims.scenario.loader import as_toml
 
     scenario = load(file, changes or (), seed)
     where = folder or unlinked(FOLDER / scenario.name, "--folder")

@@ -4,19 +4,20 @@ one policy."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import attrs
 
 from actors.events import WorkerChanged
 from sims.cli.progress import ShowProgress
 from sims.durations import in_unit
-from sims.errors import COMMAND_LINE, InputError, imported, naming, note, show
+from sims.errors import COMMAND_LINE, FAILED, InputError, imported, naming, note, show
+from sims.log import is_log
 from sims.options import (
     AsJson,
     Overrides,
@@ -31,6 +32,7 @@ from sims.options import (
     option,
     positive_int,
 )
+from sims.repeat import first_difference, repeat_of
 from sims.scenario import Scenario
 from sims.scenario.advice import warn_of_idle
 from sims.scenario.expectations import stated
@@ -41,9 +43,12 @@ from sims.telling import counted
 from sims.world import checked_seed, log_path
 from sims.world import run as simulate
 
+if TYPE_CHECKING:
+    from sims.log_writer import LogWriter
+
 
 def run(
-    file: ScenarioFile,
+    file: Annotated[Path, argument(Path, "FILE", "scenario (TOML), or a log to repeat its run")],
     seed: Seed = None,
     changes: Overrides = None,
     policies: Policies = None,
@@ -55,14 +60,22 @@ def run(
     debug: Annotated[bool, flag("--debug", "log debug events too")] = False,
     live: Annotated[bool, flag("--live", "show workers and queue while it runs")] = False,
     as_json: Annotated[bool, flag("--json", "print the summary as JSON")] = False,
-) -> None:
-    """Simulate a scenario file and write an event log."""
+) -> int:
+    """Simulate a scenario file and write an event log.
+
+    In place of a scenario, a log may be given: its run is repeated from it alone, with the files
+    that its scenario names. The exit code is 1 if the new log differs."""
     if seed is not None:
         checked_seed(seed, COMMAND_LINE, "--seed")
     if log == "":
         raise InputError(COMMAND_LINE, "--log", "'' names no file", "a path, or `none`")
-    scenario = load(file, changes or (), seed)
-    until = in_unit(until, "--until", lambda: scenario.times.value)
+    folder, repeats = file.parent, file.is_file() and is_log(file)
+    if repeats:
+        given = {"--seed": seed, "--set": changes, "--until": until, "--debug": debug or None}
+        scenario, folder, until, debug = _repeated(file, given)
+    else:
+        scenario = load(file, changes or (), seed)
+        until = in_unit(until, "--until", lambda: scenario.times.value)
     counted_too = {WorkerChanged} if stated(scenario) else ()
     summary, writer = Summary(wants=WANTED.union(counted_too)), None
     with naming(file), ExitStack() as stack:
@@ -73,7 +86,8 @@ def run(
             from sims.log_writer import LogWriter
             from sims.writing import refuse_inputs
 
-            refuse_inputs(path, "--log", file, *files_of(scenario, file.parent))
+            own = [] if repeats else [file]  # a log may be written anew under its own name
+            refuse_inputs(path, "--log", *own, *files_of(scenario, folder))
             writer = stack.enter_context(LogWriter(path))
             sinks.append(writer)
 
@@ -81,14 +95,42 @@ def run(
             warn_of_idle(scenario)  # only for scenarios that are not refused
             progress.begins(jobs, now)
 
-        simulate(scenario, sinks, file.parent, debug, until, begins)
-    written = None if writer is None else str(writer.path)
+        simulate(scenario, sinks, folder, debug, until, begins)
+    told, compared = _compared(file, writer) if repeats and writer else ({}, ())
+    written = {"log": None if writer is None else str(writer.path)}
     if as_json:
-        print(json.dumps(summary.as_json() | {"log": written}, sort_keys=True))
+        print(json.dumps(summary.as_json() | written | told, sort_keys=True))
     else:
-        show(*summary.lines(), f"  log         {written or 'none'}")
+        show(*summary.lines(), f"  log         {written['log'] or 'none'}", *compared)
     if writer is not None and writer.note:
         note(writer.note)
+    return FAILED if told.get("same") is False else 0
+
+
+def _repeated(log: Path, given: Mapping[str, object]) -> tuple[Scenario, Path, float | None, bool]:
+    """Return the scenario of a log's run, the folder of its files, and its options `--until` and
+    `--debug`.
+
+    Raises InputError for options of the command line that would change the run (`given` has their
+    values, or None) and as `repeat_of` does.
+    """
+    for name in (name for name, value in given.items() if value is not None):
+        problem = f"{log} is a log, whose run is repeated as it was"
+        raise InputError(COMMAND_LINE, name, problem, "a scenario file, or no such option")
+    it = repeat_of(log)
+    return it.scenario, it.folder, it.started.until, it.started.debugged
+
+
+def _compared(log: Path, writer: LogWriter) -> tuple[dict[str, object], tuple[str, ...]]:
+    """Compare a log with the one that its repeated run has written. Return what was found, as data
+    and as lines for people."""
+    # The log may have been moved aside, as it has the name of the new one.
+    replaced = log.exists() and log.samefile(writer.path)
+    before = (writer.older or log) if replaced else log
+    line = first_difference(before, writer.path)
+    data = {"repeats": str(log), "same": line is None, "line": line}
+    words = "byte for byte" if line is None else f"NOT: line {line:,} differs"
+    return data, (f"  repeats     {log}, {words}",)
 
 
 def _progress(scenario: Scenario, until: float | None, live: bool) -> ShowProgress:

@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cached_property, partial
 from math import inf
+from typing import ClassVar
 
 import numpy as np
 from attrs import define, field
 
-from actors.events import DeadlineDescribed, FaultsExpected, MeasuresDescribed, WorkerChanged
-from actors.runtime import Record, rare_collections
+from actors.events import (
+    VOCABULARY,
+    DeadlineDescribed,
+    FaultsExpected,
+    MeasuresDescribed,
+    WorkerChanged,
+)
+from actors.runtime import Event, Record, rare_collections
 from policies.maths.tolerance import SAME
 from sims.errors import visible
 from sims.history import History
@@ -47,6 +54,10 @@ FAR = 2
 class Report:
     """Collects the numbers of a run: call it with each record, and `close` after the
     last one; then read the numbers."""
+
+    wants: ClassVar[frozenset[type[Event]]] = frozenset(VOCABULARY)
+    """The report takes all events by name; so a run that nobody keeps as a log need not write its
+    scenario into the first."""
 
     workers: bool = False
     """Whether to keep a ledger for each worker too."""

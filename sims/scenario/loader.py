@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import json
 import re
 import tomllib
@@ -335,10 +336,12 @@ def toml(value: object) -> str:
     """Return the text of a value in TOML, on one line; tables are inline."""
     if isinstance(value, str | bool):
         return json.dumps(value)
+    if isinstance(value, enum.Enum):
+        return toml(value.value)
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(toml, value))}]"
     if isinstance(value, dict):
-        inner = ", ".join(f"{_toml_key(key)} = {toml(it)}" for key, it in value.items())
+        inner = ", ".join(f"{_toml_key(str(key))} = {toml(it)}" for key, it in value.items())
         return f"{{ {inner} }}" if inner else "{}"
     return repr(value)
 
@@ -372,3 +375,31 @@ def sections(
             yield from sections(
                 table, below, f"[[{below}]]" if isinstance(it, list) else f"[{below}]"
             )
+
+
+def as_toml(scenario: Scenario) -> str:
+    """Return the scenario as TOML, defaults included; keys that are unset are left out."""
+    return _as_text(scenario.model_dump(mode="json", exclude_none=True, warnings=False))
+
+
+def as_set(scenario: Scenario) -> str:
+    """Return the scenario as TOML with those keys alone that its file or an option sets. Read
+    again, it is the same scenario to the last bit: whole numbers stay whole, and what has a default
+    keeps it."""
+    table = scenario.model_dump(exclude_none=True, exclude_unset=True, warnings=False)
+    return _as_text(_with_kinds({**table, "job": _listed(table["job"])}))
+
+
+def _listed(job: dict[str, Any]) -> dict[str, Any]:
+    """Return the table of `[job]` with its jobs as a list, as TOML has them."""
+    return {**job, "jobs": list(job["jobs"])} if job.get("jobs") else job
+
+
+def _as_text(table: Mapping[str, Any]) -> str:
+    lines, last = [], ""
+    for _, heading, own in sections(table):
+        if heading:
+            lines += [heading] if heading == last else ["", heading]
+        lines += [f"{key} = {toml(it)}" for key, it in own.items()]
+        last = heading
+    return "\n".join(lines) + "\n"

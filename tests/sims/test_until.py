@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import nan
 
 import pytest
+from attrs import evolve
 
-from actors.events import End
+from actors.events import End, ScenarioStarted
 from actors.runtime import Record
 from sims.audit.audit import audit
 from sims.errors import InputError
@@ -30,6 +31,9 @@ def test_a_run_until_a_time_is_the_beginning_of_the_whole_run(name: str) -> None
         if until == middle:
             assert (ending.end, ending.time) == (End.CAPPED, until)
             records.pop()
+        assert isinstance(records[0].event, ScenarioStarted)
+        assert records[0].event.until == until  # what the whole run's log does not say
+        records[0] = evolve(records[0], event=evolve(records[0].event, until=None))
         assert records == [it for it in whole if it.t <= until]
 
 

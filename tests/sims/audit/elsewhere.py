@@ -74,7 +74,10 @@ def is_true_elsewhere(scenario: Table, altered: Sequence[Record], what: Alterati
 
 def _alike(one: Record, other: Record) -> bool:
     """Whether they are one record, but for the rounding of a price, which a log tells by another
-    unit of time than a scenario."""
+    unit of time than a scenario, and for the scenario's text, of which the other one has its
+    own."""
+    if isinstance(one.event, ScenarioStarted) and isinstance(other.event, ScenarioStarted):
+        return evolve(one, event=evolve(one.event, text=other.event.text)) == other
     if isinstance(one.event, WorkerRented) and isinstance(other.event, WorkerRented):
         alike = same(one.event.price, other.event.price)
         return alike and evolve(one, event=other.event) == other

@@ -49,6 +49,7 @@ VAIN = 200
 NAMES = frozenset(
     (
         *("scenario", "workers", "seed", "schema", "unit"),
+        *("text", "inputs", "until", "version", "debugged"),
         *("policy", "decider", "settings", "kinds", "reason"),
         *("user", "group", "queue", "priority", "recorded_wait"),
     )
