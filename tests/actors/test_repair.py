@@ -88,6 +88,15 @@ def test_a_worker_is_down_until_all_stages_have_repaired_it() -> None:
     assert times(found, JobCompleted) == [12]
 
 
+@pytest.mark.parametrize("policy", ["FCFS", "SRPT+R"])
+def test_what_fails_is_repaired_whoever_decides(policy: str) -> None:
+    jobs = [{"name": "A", "processors": 1, "time": 12}]
+    about = {"policy": {"name": policy}, "job": {"jobs": jobs}}
+    found = records([[3, 0]], fixed(2), **about)
+    assert times(found, RepairStarted) == [3]
+    assert changes(found, 0) == [(3, DOWN), (5, UP)]
+
+
 def test_the_crew_of_a_stage_repairs_one_after_the_other_the_lowest_worker_first() -> None:
     """Both are struck at 5: worker 0 is repaired until 9, worker 1 from then until 13."""
     stages = [{"time": 4, "law": "fixed", "crews": 1}]

@@ -126,7 +126,8 @@ def _populated(scenario: Scenario, system: System, folder: Path, simulated: bool
         _describe_platform(scenario, system)
         spares = platform.pool.spares
         pool = Pool(platform.able, numbered=True, changing=True, spares=spares)
-        others = _spawn_platform(scenario, system, Deciding(pool, decider, count))
+        deciding = Deciding(pool, decider, count, records_of(scenario))
+        others = _spawn_platform(scenario, system, deciding)
         system.spawn(Source(SOURCE, coming(others)))
         return Populated(count, known)
     jobs = workload(scenario, system)
@@ -200,10 +201,10 @@ class Deciding:
     decider: Decider
     jobs: int
     """Number of jobs to come."""
+    records: Records | None
+    """Records of workers, kept by the actor that repairs; None where nothing is repaired."""
     standbys: bool = False
     """Whether any job has standbys."""
-    records: Records | None = None
-    """Records of workers, kept by the actor that repairs; None where nothing is repaired."""
     measure: Callable[[int], float] | None = None
     """How bad a worker's record is, where the placement chooses by records."""
     badness: list[float] = field(factory=list)
@@ -225,7 +226,7 @@ def _deciding(scenario: Scenario, system: System, jobs: Workload, decider: Decid
     pool = _pool(scenario, system, jobs, take)
     standbys = any(job.standbys for job in jobs.jobs)
     count = len(jobs.jobs)
-    return Deciding(pool, decider, count, standbys, records, measure, badness, programmed)
+    return Deciding(pool, decider, count, records, standbys, measure, badness, programmed)
 
 
 def _pool(scenario: Scenario, system: System, jobs: Workload, take: Take) -> Pool:
