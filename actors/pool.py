@@ -4,8 +4,7 @@ each."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
-from itertools import chain
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from attrs import define, field
@@ -279,17 +278,6 @@ class Pool:
         self.closed = ()
 
     # --- spares -------------------------------------------------------------------------------
-
-    def replacement(self, promised: Collection[int]) -> int | None:
-        """Return the worker that is to take a member's place: the lowest spare that is UP and free,
-        else the lowest other worker that is; None if there is none. Workers in `promised` are left
-        out, because another copy still computes on them."""
-        size = self.size
-        for worker in chain(range(size, size + self.spares), range(size if self.free else 0)):
-            free = self._holders[worker] < 0 and worker not in promised
-            if free and worker not in self.away:
-                return worker
-        return None
 
     def replace(self, copy: int, held: Intervals, worker: int, other: int) -> Intervals:
         """Let the copy numbered `copy`, which holds the workers `held`, hold the free worker

@@ -426,8 +426,8 @@ class Scheduler(Actor):
             self.unsettled.clear()
 
     def _settle(self) -> bool:
-        """Before a decision, have the parts do what all changes of this instant ask for. Return
-        whether the decision has to wait until jobs have logged what follows."""
+        """Have the parts act on the changes of this instant, before a decision. Return whether the
+        decision has to wait until jobs have logged what follows."""
         if not any(part.unsettled for part in self.parts):
             return False
         waits = [part.settle() for part in self.parts]

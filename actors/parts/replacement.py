@@ -7,6 +7,8 @@ a member that is not known to be DOWN yet does not count: its job would not ask.
 
 from __future__ import annotations
 
+from itertools import chain
+
 from attrs import define, field
 
 from actors.copy import Copy
@@ -132,7 +134,7 @@ class ReplacementChoice(SchedulerPart):
         pool, dispatcher = scheduler.pool, scheduler.dispatcher
         for worker, (copy, cause) in sorted(self._wanted.items()):
             held = pool.holder(worker) == copy
-            other = pool.replacement(dispatcher.promised) if held else None
+            other = self._choice() if held else None
             if held and other is None:
                 break
             del self._wanted[worker]
@@ -144,6 +146,18 @@ class ReplacementChoice(SchedulerPart):
         for index, cause in served.items():
             scheduler.send(dispatcher.jobs[index], RESUME, cause)
         return False
+
+    def _choice(self) -> int | None:
+        """Return the worker that is to take a member's place: the lowest spare that is UP and free,
+        else the lowest other worker that is; None if there is none. Workers that are promised are
+        left out, because another copy still computes on them."""
+        pool, promised = self.scheduler.pool, self.scheduler.dispatcher.promised
+        size = pool.size
+        for worker in chain(range(size, size + pool.spares), range(size if pool.free else 0)):
+            free = pool.holder(worker) < 0 and worker not in promised
+            if free and worker not in pool.away:
+                return worker
+        return None
 
     def _replace(self, copy: int, worker: int, other: int, cause: int) -> Intervals:
         dispatcher = self.scheduler.dispatcher

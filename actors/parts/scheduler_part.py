@@ -36,7 +36,7 @@ class SchedulerHost(Protocol):
         """Send a message to the scheduler itself in a later phase of this instant."""
 
     def known(self, worker: int, state: WorkerState, cause: int, copy: int) -> None:
-        """Act on a worker's change of state, once the job that holds it knows of it."""
+        """Act on a worker's change of state that is known to the job which holds the worker."""
 
     def hides(self, worker: int) -> bool:
         """Return whether a fault of this worker is not known yet."""
@@ -107,8 +107,8 @@ class SchedulerPart:
     # --- all changes of the instant are known ---------------------------------------------------
 
     def settle(self) -> bool:
-        """Do, before a decision, what all changes of this instant ask for. Return whether the
-        decision has to wait until jobs have logged what follows."""
+        """Act on the changes of this instant, all of which are known, before a decision. Return
+        whether the decision has to wait until jobs have logged what follows."""
         return False
 
     def reveal(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property, partial
 from typing import cast
 
@@ -15,8 +16,9 @@ from actors.deciders.queue.promises import Promises
 from actors.deciders.queue.state import QueueState
 from actors.decisions import name_of, ours
 from actors.events import BatchOpened, Outcome, ShelfOpened
-from actors.intervals import Intervals, intervals_of, members, size_of
+from actors.intervals import Intervals, members, size_of
 from actors.messages import CopyOver, Decide, LookAgain
+from actors.parts.maintenance import WindowsAhead
 from actors.parts.reserve import Reserve
 from actors.runtime import Home, Phase
 from actors.runtime.entries import after_instant
@@ -91,6 +93,8 @@ class QueueDecider(Decider):
     """Windows of maintenance; None: there are none."""
     reserve: Reserve | None = None
     """Workers that are called when the first job lacks workers; None: there are none."""
+    ahead: WindowsAhead | None = field(init=False, default=None)
+    """Keeps starts clear of the windows; None: there are none."""
     watchful: bool = field(init=False, default=True)
     """Whether to decide after a worker's change even if no job waits: a reserve, further copies of
     running jobs and users' strategies may want to."""
@@ -100,6 +104,8 @@ class QueueDecider(Decider):
         self.scheduler = scheduler
         system, pool = scheduler.system, scheduler.pool
         self.state = QueueState(system.loop, pool, resumable=self.resumable)
+        if self.maintenance is not None:
+            self.ahead = WindowsAhead(self.maintenance, pool)
         # Only preemption, copies and users' strategies compare running jobs with waiting ones.
         watchful = bool(self.most) or not ours(self.policy.strategy)
         self.state.compared = watchful or bool(self.resumable)
@@ -183,8 +189,8 @@ class QueueDecider(Decider):
         # An empty queue may open the next batch, even without an arrival.
         if self.arrived or not state.queue:
             self._admit()
-        if self.maintenance is not None:
-            state.maintenance = self.maintenance if self.maintenance.left(state.now) else None
+        if self.ahead is not None:
+            state.maintenance = self.ahead.left(state.now)
         decision = self.policy.strategy(state)
         if decision.cancels:
             # The ends of these runs arrive at this very instant and call for a new decision.
@@ -257,24 +263,21 @@ class QueueDecider(Decider):
         before the job's end (rules.md, M2). A job for which too few of these are free does not
         start. If others have started before it, request another decision at this instant: a
         placement may have chosen other workers than the strategy expected."""
-        pool, windows, begun = self.scheduler.pool, self.state.maintenance, False
-        assert windows is not None
+        begun = False
         for waiting in decision.starts:
-            shut = self._closed(windows, waiting)
-            pool.close(shut)
-            if waiting.processors <= pool.free:
-                self._start(evolve(decision, starts=(waiting,)), cause)
-                begun = True
-            elif begun:
-                self.scheduler.decide_soon(cause)
-            pool.reopen()
+            with self._clear_of(waiting) as fits:
+                if fits:
+                    self._start(evolve(decision, starts=(waiting,)), cause)
+                    begun = True
+                elif begun:
+                    self.scheduler.decide_soon(cause)
 
-    def _closed(self, windows: Maintenance, waiting: Queued) -> Intervals:
-        """Return the free workers that one of the `windows` of maintenance takes DOWN before the
-        job of `waiting` would end if it started now."""
-        may = windows.open_to(waiting.processors, waiting.held, self.scheduler.now)
-        free = members(self.state.vacant)
-        return intervals_of(n for n in free if not may[windows.group_of[n]])
+    def _clear_of(self, waiting: Queued) -> AbstractContextManager[bool]:
+        """Return a context within which the free workers are those that the job of `waiting` may
+        have, and which yields whether they are enough."""
+        if self.ahead is not None and self.state.maintenance is not None:
+            return self.ahead.clear_of(waiting, self.scheduler.now)
+        return nullcontext(waiting.processors <= self.scheduler.pool.free)
 
     def _start(self, decision: Decision, cause: int) -> None:
         state, dispatcher, now = self.state, self.scheduler.dispatcher, self.state.loop.now
@@ -291,8 +294,8 @@ class QueueDecider(Decider):
             if standbys:
                 processors = size_of(numbers)
             end = now + waiting.held
-            if state.maintenance is not None:
-                end = min(end, state.maintenance.next_from(members(own), now))
+            if self.ahead is not None:
+                end = self.ahead.expected(end, members(own), now)
             state.runs[copy] = run = Run(end, index, processors, waiting, numbers, copy)
             if self.memory is not None:
                 self.memory.started(run)
@@ -305,35 +308,28 @@ class QueueDecider(Decider):
         """Start further copies of running jobs, in the queue's order, each job's until it has as
         many as it can have or too few workers are free. `cause` is the number of the event that
         calls for the decision."""
-        pool, runs = self.scheduler.pool, self.state.runs
-        start = self.scheduler.dispatcher.start_some
-        why = self.promises.left_over
         for waiting, count in sorted(self.copied.values(), key=_key):
-            index, processors = waiting.key[1], waiting.processors
-            windows = self.state.maintenance
-            while count < self.most[index] and self._fits(waiting):
-                standbys = waiting.job.standbys
-                copy, numbers, own = start(index, processors, cause, (), why, standbys)
-                pool.reopen()
-                held = size_of(numbers) if standbys else processors
-                end = self.scheduler.now + waiting.held
-                if windows is not None:
-                    end = min(end, windows.next_from(members(own), self.scheduler.now))
-                runs[copy] = run = Run(end, index, held, waiting, numbers, copy)
-                if self.memory is not None:
-                    self.memory.started(run)
+            index = waiting.key[1]
+            while count < self.most[index] and self._start_copy(waiting, cause):
                 count += 1
-            pool.reopen()
             self.copied[index] = waiting, count
 
-    def _fits(self, waiting: Queued) -> bool:
-        """Return whether enough workers are free for one more copy of this job. Free workers that a
-        window of maintenance takes before the copy's end are set aside in the pool first, and stay
-        so until it reopens. That is done anew for each copy, because standbys may be on them
-        (rules.md, M2)."""
-        if self.state.maintenance is not None:
-            self.scheduler.pool.close(self._closed(self.state.maintenance, waiting))
-        return waiting.processors <= self.scheduler.pool.free
+    def _start_copy(self, waiting: Queued, cause: int) -> bool:
+        """Start one more copy of this job if enough workers are free; return whether they are."""
+        state, now, start = self.state, self.scheduler.now, self.scheduler.dispatcher.start_some
+        index, processors, standbys = waiting.key[1], waiting.processors, waiting.job.standbys
+        with self._clear_of(waiting) as fits:
+            if not fits:
+                return False
+            why = self.promises.left_over
+            copy, numbers, own = start(index, processors, cause, (), why, standbys)
+        held, end = size_of(numbers) if standbys else processors, now + waiting.held
+        if self.ahead is not None:
+            end = self.ahead.expected(end, members(own), now)
+        state.runs[copy] = run = Run(end, index, held, waiting, numbers, copy)
+        if self.memory is not None:
+            self.memory.started(run)
+        return True
 
     def _keep(self, decision: Decision, cause: int) -> None:
         scheduler = self.scheduler

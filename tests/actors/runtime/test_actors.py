@@ -230,3 +230,9 @@ def test_a_subclass_serves_its_own_messages_and_its_parents(system: System) -> N
     doer.send(richer, Say("said"), NOTHING)
     run_to_end(system)
     assert richer.texts() == ["begun", "said"]
+
+
+def test_an_actor_is_found_by_its_name(system: System, diary: Diary) -> None:
+    assert system.find(diary.name) is diary
+    with pytest.raises(RuntimeFault, match="no actor called 'nobody'"):
+        system.find("nobody")

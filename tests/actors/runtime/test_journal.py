@@ -90,6 +90,33 @@ def test_what_ended_the_run_is_known_when_it_is_over(system: System, doer: Doer)
     assert system.last == 5
 
 
+def test_a_timer_that_is_still_to_come_can_be_given_another_cause(
+    system: System, doer: Doer
+) -> None:
+    heard = list[int]()
+    timer = doer.at(5, Answer(heard.append), 7, Phase.DECISION)
+    system.loop.recause(timer, 3)
+    run_to_end(system)
+    assert heard == [3]
+
+
+def test_events_that_are_counted_only_move_the_numbers_of_later_ones() -> None:
+    doer, records = world()
+    doer.record(NOTHING, Noted, "a")
+    doer.system.journal.count(3)
+    assert doer.record(NOTHING, Noted, "b") == 4
+    doer.system.loop.close()
+    assert [it.seq for it in records] == [0, 4]
+
+
+def test_the_first_event_is_the_cause_of_what_comes_from_outside() -> None:
+    doer, records = world()
+    doer.system.begin(Noted, "begin")
+    doer.system.describe(Noted, "a parameter")
+    doer.system.loop.close()
+    assert [(it.seq, it.cause) for it in records] == [(0, None), (1, 0)]
+
+
 # --- who wants what -------------------------------------------------------------------------------
 
 
