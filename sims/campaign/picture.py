@@ -4,7 +4,7 @@ curve over one range, a map over two, the spread of runs for words."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import isnan
+from math import inf, isnan
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,10 @@ from sims.campaign import Campaign, PictureSection
 from sims.campaign.axes import Dimension, as_toml, settings_text
 from sims.campaign.comparing import Comparison, Line, Verdict
 from sims.campaign.results import Results
-from sims.campaign.search import Search, State, Trial, estimate
+from sims.campaign.search import SURE, Search, State, Trial, estimate
 from sims.durations import seconds
 from sims.errors import InputError
-from sims.intervals import LEVEL, Estimate, mean_of
+from sims.intervals import LEVEL, Estimate
 from sims.plots.comparisons import Spread, draw_panels, draw_spreads
 from sims.plots.maps import Dot, draw_maps
 from sims.scenario.builders.jobs import period_by
@@ -163,7 +163,7 @@ def draw_runs(cells: Iterable[Comparison], path: Path, title: str, unit: str) ->
     figure, each = "", "of each run"
     for cell in cells:
         if cell.speaks:  # numbers whose mean is the measure, and which may be below 0 (blocks.py)
-            each = "jackknife pseudo-value of each block"
+            each = "by block of time"
         figure = cell.gauge.words + (f", {units(unit)}" if cell.gauge.timed else "")
         panels[settings_text(cell.point) if cell.point else ""] = {
             it.variant: (_values(cell, it), cell.known_mean(it)) for it in cell.lines
@@ -186,16 +186,17 @@ def _values(cell: Comparison, line: Line) -> list[float]:
 APART = 0.15
 """Least distance between two labels of an axis, as a part of the axis."""
 GOOD = State.BEST, State.AS_GOOD
-BESIDE = "\npoints and bars: differences from the best on the same seeds"
+BESIDE = "points and bars: differences from the best on the same seeds, as in the table"
 
 
-def draw_tuning(search: Search, path: Path, title: str, what: str, unit: str) -> Path:
+def draw_tuning(search: Search, mean: float, path: Path, title: str, what: str, unit: str) -> Path:
     """Draw the points of a search to `path`, and return `path`: curves over one range, a map over
-    the first two ranges, or the spread of runs for words alone.
+    the first two ranges, or the spread of runs for words alone, the best first.
 
     There is a curve or a panel for each combination of the other keys' values. `what` names the
-    measure with its unit, and `unit` is the scenario's. Points of curves and maps stand as far from
-    the best one as they are on the same seeds. Raises InputError where matplotlib is missing.
+    measure with its unit, and `unit` is the scenario's. The best point stands at its `mean` on
+    fresh seeds, which the title tells; the points of curves and maps stand as far from it as the
+    table says. Raises InputError where matplotlib is missing.
     """
     dimensions = search.dimensions
     known = [it for it in search.trials.values() if not isnan(it.mean)]
@@ -207,8 +208,14 @@ def draw_tuning(search: Search, path: Path, title: str, what: str, unit: str) ->
         others = tuple((one.key, value) for k, (one, value) in pairs if k not in axes)
         alike.setdefault(settings_text(others) if others else "", []).append(it)
     if not ranged:
+        order, sign = list(State), search.sign
+        listed = sorted(
+            ((words, it) for words, [it] in alike.items()),
+            key=lambda at: (order.index(at[1].state), sign * at[1].mean),
+        )
         spreads = {
-            words: (it.sample, estimate(it.values, 0, LEVEL)) for words, [it] in alike.items()
+            f"{words}: {it.state.value}": (it.sample, estimate(it.values, 0, LEVEL))
+            for words, it in listed
         }
         return draw_spreads({"": spreads}, path, title, f"{what}, of each run")
     sizes, names = zip(*(_scale(it, unit) for it in ranged), strict=True)
@@ -216,9 +223,12 @@ def draw_tuning(search: Search, path: Path, title: str, what: str, unit: str) ->
     if len(ranged) == 1:
         (place, size), along = (axes[0], sizes[0]), ranged[0]
         curves = {
-            words or what: sorted((it.point[place] / size, _beside(it, best)) for it in group)
+            words or what: sorted(
+                (it.point[place] / size, _beside(it, best, mean, search.sign)) for it in group
+            )
             for words, group in alike.items()
         }
+        low, high = search.region(best)[along.key]
         star = {
             words or what: it.point[place] / size
             for words, group in alike.items()
@@ -233,6 +243,8 @@ def draw_tuning(search: Search, path: Path, title: str, what: str, unit: str) ->
             line=None,
             stars={"": star},
             ticks=_ticks(along, size, {it.point[place] for it in known}),
+            spans={"": (low / size, high / size)} if low < high else {},
+            bars=f"bars: {100 * SURE:g} % confidence intervals",
             note=BESIDE,
         )
     panels = {
@@ -240,7 +252,7 @@ def draw_tuning(search: Search, path: Path, title: str, what: str, unit: str) ->
             Dot(
                 it.point[axes[0]] / sizes[0],
                 it.point[axes[1]] / sizes[1],
-                _beside(it, best).mean,
+                _beside(it, best, mean, search.sign).mean,
                 it.state in GOOD,
                 it.state is State.BEST,
             )
@@ -252,15 +264,20 @@ def draw_tuning(search: Search, path: Path, title: str, what: str, unit: str) ->
     return draw_maps(panels, path, title, (*names, what), logs)
 
 
-def _beside(it: Trial, best: Trial) -> Estimate:
-    """Return the mean at `best` plus the difference of `it` from it on the seeds of both, with the
-    interval of that difference.
+def _beside(it: Trial, best: Trial, mean: float, sign: int) -> Estimate:
+    """Return the `mean` of the best point plus the difference of `it` from it that the table has,
+    with the interval of that difference; without one where there is none.
 
     By the means of their own runs, points that are worse could lie below the best: they have fewer
     runs, which may be of lucky seeds.
     """
-    pairs = zip(it.sample, best.sample, strict=False)
-    return mean_of([best.mean + (ours - theirs) for ours, theirs in pairs], LEVEL)
+    if it is best:
+        return Estimate(mean, mean, mean, len(it.values))
+    if it.more is None or not it.more.size:
+        return Estimate(mean + it.mean - best.mean, -inf, inf, len(it.values))
+    more = it.more
+    low, high = sorted((mean + sign * more.low, mean + sign * more.high))
+    return Estimate(mean + sign * more.mean, low, high, more.size)
 
 
 def _ticks(it: Dimension, size: float, values: set[float]) -> dict[float, str]:

@@ -375,7 +375,8 @@ class Table(Answer):
                 return Picture(new.read_bytes())
         if self.results.campaign.picture is not None:
             return draw(self.results, Path(path))
-        return draw_runs(self.comparisons(), Path(path), self.title, self.results.unit)
+        found = answer(self.comparisons(), self.results.campaign.reference)
+        return draw_runs(self.comparisons(), Path(path), found or self.title, self.results.unit)
 
 
 def _row(cell: Comparison, line: Line) -> dict[str, Any]:

@@ -50,7 +50,7 @@ from sims.errors import COMMAND_LINE, InputError, chosen
 from sims.intervals import LEVEL, Estimate, rounded
 from sims.metrics.measures import Measure
 from sims.scenario import Scenario
-from sims.telling import amount_of, counted, grid, time_words
+from sims.telling import amount_of, counted, grid, time_words, units
 
 FEW = 7
 """Numbers of a range at which it is looked whether it can matter."""
@@ -159,7 +159,7 @@ class Tuned(Answer):
         return f"{it.key} = {it.text(best)}" + (f" ({'; '.join(clauses)})" if clauses else "")
 
     def _unit(self, measure: Measure, before: str = " ") -> str:
-        return f"{before}{self.scenario.times.value}" if measure.timed else ""
+        return f"{before}{units(self.scenario.times.value)}" if measure.timed else ""
 
     @property
     def _measured(self) -> str:
@@ -252,7 +252,8 @@ class Tuned(Answer):
         Raises InputError where matplotlib is missing.
         """
         unit = self.scenario.times.value
-        return draw_tuning(self.search, Path(path), self.sentence, self._measured, unit)
+        facts = Path(path), self.sentence, self._measured, unit
+        return draw_tuning(self.search, self.estimate.mean, *facts)
 
     def grid(self) -> Any:
         """Return the table for people, which has the best SHOWN points of `rows`, with the units of
@@ -348,9 +349,11 @@ def tune(
     asked = asked.model_copy(update=also)
     with naming_over():
         warn_of_indifference(Cases(_at_ends(asked, over)), (it.key for it in over))
+    kept = store_in(store)
+    kept.set_damaged_aside()
     with opened(workers) as ready:
         how = tuple(over), bounds, tolerance, each, -1 if measure.higher_is_better else 1
-        runner = Runner(asked, ready, store_in(store), pace, watch, say, *how)
+        runner = Runner(asked, ready, kept, pace, watch, say, *how)
         search = runner.search
         best = search.run()
         if best is None:

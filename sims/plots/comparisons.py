@@ -46,6 +46,11 @@ those of the first and the last: bars that lie on each other cannot be read."""
 FOOT = 2.0
 """Ratio of the least value on a logarithmic axis to the end of the bars that reach 0."""
 BARS = "bars: 95 % confidence intervals"
+BOXED = 5
+"""Fewest values of which a box is drawn: quartiles of fewer say nothing."""
+BOXES = "boxes: middle half of the values; orange: median; whiskers: the rest but for outliers"
+Spans = Mapping[str, tuple[float, float]]
+"""Maps the title of each panel to the ends of what is shaded in it."""
 
 Curve = Sequence[tuple[float, "Estimate"]]
 """Points (x, mean with its interval) of a curve."""
@@ -69,6 +74,8 @@ def draw_panels(
     stars: Mapping[str, Mapping[str, float]] = NONE,
     marks: Mapping[str, Mapping[str, float]] = NONE,
     ticks: Mapping[float, str] = NONE,
+    spans: Spans = NONE,
+    bars: str = BARS,
 ) -> Path:
     """Draw the curves of each panel, with their intervals as bars, into a picture at `path`, and
     return `path`.
@@ -76,17 +83,19 @@ def draw_panels(
     `x` and `y`: labels of the axes; `line`: height of a horizontal line, such as the ratio 1 that
     means no difference; `stars`: maps each panel to the names of curves, and these to the value of
     x at which a star marks the best; `marks`: maps each panel to names of places on its x-axis;
-    `ticks`: maps values of x to their names; `note`: text in the legend.
+    `ticks`: maps values of x to their names; `spans`: values of x that are shaded, as good as the
+    best; `bars`: what the bars are; `note`: text in the legend.
 
-    If the y-axes are logarithmic, all panels have the same axes; else those of a column have. Every
-    panel has the same curves, which are drawn a little apart so that their bars can be read. Raises
-    InputError where matplotlib is missing, or the file cannot be written.
+    All panels have the same axes, since they are compared. Every panel has the same curves, which
+    are drawn a little apart so that their bars can be read. Raises InputError where matplotlib is
+    missing, or the file cannot be written.
     """
-    share: Literal["all", "col"] = "all" if log_y else "col"
-    figure, grid = panels_in(columns, len(panels), WIDTH, HEIGHT, MORE, share)
+    figure, grid = panels_in(columns, len(panels), WIDTH, HEIGHT, MORE, "all")
     for place, (axes, (name, curves)) in enumerate(zip(grid, panels.items(), strict=True)):
         if line is not None:
             axes.axhline(line, color="black", lw=0.8, ls=(0, (5, 3)))
+        if span := spans.get(name):
+            axes.axvspan(*span, color=GREY, alpha=0.25, lw=0)
         _mark(axes, curves, marks.get(name, NONE))
         _draw_curves(axes, curves, log_x, log_y, stars.get(name, NONE))
         _number(axes, curves, log_x, log_y, ticks)
@@ -97,11 +106,13 @@ def draw_panels(
         axes.set_xlabel(plainly(x) if place + columns >= len(panels) else "")
     figure.suptitle(title_within(plainly(title), WIDTH * columns))
     values = [it for curves in panels.values() for points in curves.values() for _, it in points]
-    about = about_bars(values), "star: best of its line" if stars else "", note
+    star = "star: best of its line" if stars else ""
+    shaded = "shaded: as good as the best" if spans else ""
+    about = about_bars(values, bars), star, shaded, note
     handles, _ = grid[0].get_legend_handles_labels()
-    legend_below(
-        figure, "; ".join(filter(None, about)), len(handles) if len(handles) < 5 else 3, handles
-    )
+    # Small letters, half as many again to an inch as those of the title.
+    text = title_within("; ".join(filter(None, about)), 1.5 * WIDTH * columns)
+    legend_below(figure, text, len(handles) if len(handles) < 5 else 3, handles)
     return save(figure, path)
 
 
@@ -182,11 +193,11 @@ def _number(
     axes.tick_params(labelbottom=True, labelleft=True)
 
 
-def about_bars(values: Iterable[Estimate]) -> str:
+def about_bars(values: Iterable[Estimate], bars: str = BARS) -> str:
     """Return the legend's text on what the bars mean, and on missing bars where a value has no
     interval."""
     known = all(isfinite(value.high) for value in values)
-    return BARS if known else f"{BARS}, none where there is one sample only"
+    return bars if known else f"{bars}, none where there is one sample only"
 
 
 Spread = tuple[Sequence[float], "Estimate"]
@@ -196,8 +207,8 @@ Spread = tuple[Sequence[float], "Estimate"]
 def draw_spreads(
     panels: Mapping[str, Mapping[str, Spread]], path: Path, title: str, x: str
 ) -> Path:
-    """Draw a box plot for each sample, with every value on it and the mean with its interval below.
-    Return `path`.
+    """Draw a box plot for each sample of BOXED values or more, with every value on it and the mean
+    with its interval below. Return `path`.
 
     There is a panel for each title, with samples by name. `x` labels the axis of values, which is
     logarithmic where they are above 0 and differ by a ratio above LOG_RATIO. Raises InputError
@@ -214,7 +225,9 @@ def draw_spreads(
         strict=True,
     ):
         axes.boxplot(
-            [values for values, _ in panel.values()], orientation="horizontal", showfliers=False
+            [values if len(values) >= BOXED else [] for values, _ in panel.values()],
+            orientation="horizontal",
+            showfliers=False,
         )
         for k, (values, mean) in enumerate(panel.values(), start=1):
             axes.plot(values, [k] * len(values), "o", color=CYCLE[(k - 1) % len(CYCLE)], alpha=0.5)
@@ -226,7 +239,9 @@ def draw_spreads(
             axes.set_xscale("log")
         axes.xaxis.set_major_formatter(PLAIN)
     means = [mean for _, mean in every if mean.size]
-    figure.supxlabel(f"{plainly(x)}\ndiamonds: means; {about_bars(means)}", fontsize="medium")
+    boxed = f"\n{BOXES}" if any(len(values) >= BOXED for values, _ in every) else ""
+    about = f"diamonds: means; {about_bars(means)}{boxed}"
+    figure.supxlabel(f"{plainly(x)}\n{about}", fontsize="medium")
     figure.suptitle(title_within(plainly(title), 2 * WIDTH))
     return save(figure, path)
 

@@ -9,6 +9,7 @@ from math import inf
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
 
 from sims.campaign import question
 from sims.campaign.batches import RunResult
@@ -432,3 +433,20 @@ def test_variants_are_held_against_the_baseline_chosen_in_each_cell(shell: Shell
 def test_one_variant_is_refused_as_there_is_nothing_to_compare_with(shell: Shell) -> None:
     line = shell.refused("compare", shell.write(TINY), "--vary", "policy.name=IE")
     assert "--vary: policy.name=IE is one variant: there is nothing to compare with" in line
+
+
+def test_the_picture_of_a_comparison_says_its_answer_and_what_its_boxes_are(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figures: list[Figure] = []
+    monkeypatch.setattr(comparisons, "save", lambda figure, path: figures.append(figure) or path)
+    words = ("--vary", "policy.name=IE,Y-IE", "--runs", "6", "-o", "boxes.png")
+    said = shell("compare", VOLATILE, *words)
+    [figure] = figures
+    title = figure.get_suptitle().replace("\n", " ")
+    assert title in said.out.splitlines()
+    assert "; 6 runs of each variant" in title
+    assert "orange: median" in figure.get_supxlabel()
+    assert len([it for it in figure.axes[0].lines if len(it.get_xdata()) == 5]) == 2
+    shell("compare", VOLATILE, *words[:2], "--runs", "2", "-o", "few.png")
+    assert "orange" not in figures[1].get_supxlabel()

@@ -278,10 +278,10 @@ def test_an_interrupted_search_goes_on_from_its_store_to_the_same_answer(
     assert len(list(kept.glob("*.parquet"))) > len(files) / 2
 
 
-def test_points_of_a_curve_stand_as_far_from_the_best_as_on_the_same_seeds(
+def test_points_of_a_curve_stand_as_far_from_the_best_as_the_table_says(
     shell: Shell, kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By their own means, points with few runs could lie below the best."""
+    """The best stands at the mean that the title tells; what is as good is shaded."""
     figures: list[Figure] = []
     monkeypatch.setattr(comparisons, "save", lambda figure, path: figures.append(figure) or path)
     few = {"runs": 10, "each": 16, "seed": 1}
@@ -291,14 +291,19 @@ def test_points_of_a_curve_stand_as_far_from_the_best_as_on_the_same_seeds(
     [figure] = figures
     line = max(figure.axes[0].lines, key=lambda it: len(it.get_xdata()))
     drawn = dict(zip(line.get_xdata(), line.get_ydata(), strict=True))
-    best = found.best.sample
-    assert len({len(it.values) for it in found.search.trials.values()}) > 1
-    for it in found.search.trials.values():
-        here = [ours - theirs for ours, theirs in zip(it.sample, best, strict=False)]
-        height = sum(best) / len(best) + sum(here) / len(here)
-        assert drawn[it.point[0]] == pytest.approx(height, rel=1e-9)
+    rows = {it["protection.period"]: it for it in found.rows()}
+    assert len({it["runs"] for it in rows.values()}) > 1
+    for place, height in drawn.items():
+        row = rows[f"{place:g} s"]
+        assert height == pytest.approx(found.estimate.mean + (row["worse_by"] or 0), rel=1e-9)
+    shaded = figure.axes[0].patches
+    assert [round(it.get_x(), 6) for it in shaded] == [
+        found.as_json()["as_good"]["protection.period"][0]
+    ]
     [legend] = figure.legends
-    assert "differences from the best on the same seeds" in legend.get_title().get_text()
+    assert "differences from the best on the same seeds" in legend.get_title().get_text().replace(
+        "\n", " "
+    )
 
 
 def test_runs_of_the_answer_are_added_until_its_interval_is_narrow(
@@ -597,3 +602,23 @@ def test_a_misspelt_key_of_a_search_blames_the_command_line(shell: Shell) -> Non
     line = shell.refused("tune", "study.toml", *words)
     assert "command line: --over: protection.perod: " in line
     assert "(did you mean period?)" in line
+
+
+def test_the_words_of_a_picture_are_sorted_and_marked_with_their_verdicts(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figures: list[Figure] = []
+    monkeypatch.setattr(comparisons, "save", lambda figure, path: figures.append(figure) or path)
+    words = {"protection.kind": ["none", "images"]}
+    few = {"runs": 4, "each": 16, "seed": 1}
+    holdfast.tune("study.toml", words, minimise="makespan", **few).plot("words.png")
+    labels = [it.get_text() for it in figures[0].axes[0].get_yticklabels()]
+    assert labels == ["protection.kind=images: best", "protection.kind=none: worse"]
+
+
+def test_slots_are_told_in_the_plural(shell: Shell, tmp_path: Path) -> None:
+    text = SCENARIO.replace('unit = "s"', 'unit = "slot"').replace('"20 min"', "1200")
+    (tmp_path / "slots.toml").write_text(text)
+    few = ("--over", "protection.period=20,40", "--minimise", "makespan", "--each", "4")
+    out = shell("tune", "slots.toml", *few, "--runs", "4").out
+    assert re.search(r"; makespan [\d,.]+ .*slots; 4 runs", out)
