@@ -167,7 +167,8 @@ def describe(w: World, event: Event) -> Script:
     They come in a fixed order, and some of them only once."""
     early = not w.now and not w.jobs and type(event) not in w.heads
     place = DESCRIBED.index(type(event))
-    framed(early and place >= w.place, "it comes too late")
+    begun = place <= LINKED and any(it.seq or it.sped == 0 for it in w.workers.values())
+    framed(early and place >= w.place and not begun, "it comes too late")
     w.place = place
     amounts(event)
     PLATFORM.get(type(event), _know)(w, event)
@@ -186,6 +187,9 @@ def _know(w: World, event: Event) -> None:
         case e.ChainsBelieved(chains=chains):
             rows = [row for it in by_worker(w.head.processors, chains).values() for row in it]
             possible(all(min(row) >= 0 and same(sum(row), 1) for row in rows), "no probabilities")
+        case e.JobsLeftOut() | e.JobsChanged():
+            possible(event not in w.told, "it is told twice")
+            w.told.append(event)
         case e.LinkDescribed(channels=channels, order=order):
             possible(channels >= 1, f"{channels} channels")
             w.service = Service(channels, order)
@@ -389,6 +393,8 @@ DESCRIBED = (
     *(e.FaultsReplayed, e.StorageDescribed),
 )
 """Event classes of the log's head, in the order in which they come."""
+LINKED = DESCRIBED.index(e.LinkDescribed)
+"""Place of the last of these lines that comes before all states and speeds of workers."""
 HANDLERS: dict[type[Event], Handler] = {
     e.ScenarioStarted: begin,
     **dict.fromkeys(DESCRIBED, describe),

@@ -266,8 +266,9 @@ def speed(w: World, event: WorkerSpeedChanged) -> Script:
     w.phase = Phase.STATES
     possible(event.speed >= 0 and (w.now or event.speed != 1))
     worker = w.worker(event.worker)
+    possible(worker.sped != w.now, "its speed has changed at this instant")
     seq = yield event, 0
-    w.speeds_vary, worker.speed = True, event.speed
+    w.speeds_vary, worker.speed, worker.sped = True, event.speed, w.now
     w.decider.speed_changed(worker, seq)
     copy = w.holder(event.worker)
     if copy is not None and event.worker not in copy.standbys:

@@ -367,6 +367,7 @@ class Queue(Decider):
         job, workers = w.jobs.get(event.job), event.processors
         sound = job is not None and not job.copies and 1 <= workers <= w.head.processors
         allowed(sound and event.start >= w.now)
+        allowed(not self.begun or self._decides_again(), "{} started before it", self.begun)
         before = self.promises.get(event.job)
         if before is not None and (before[1], event.job) in self.made:
             allowed(before[0] != event, "it is promised twice")
@@ -377,6 +378,13 @@ class Queue(Decider):
             self.moved.add(event.job)
         self.promises[event.job] = event, seq
         self.made.append((seq, event.job))
+
+    def _decides_again(self) -> bool:
+        """Return whether there may be several decisions in an instant, as where not all is known of
+        the workers that a start gets: with standbys, windows of maintenance or a reserve. A
+        decision promises first, and starts jobs after that."""
+        w = self.w
+        return bool(w.windows or w.reserve or any(job.standbys for job in w.jobs.values()))
 
     def _widened(self, before: ReservationMade, event: ReservationMade) -> bool:
         """Return whether the reservation `event` is the kept one `before` with another number of

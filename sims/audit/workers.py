@@ -193,6 +193,8 @@ class Worker(Emitter):
     """Time after which the last fault is detected if a copy holds the worker."""
     changed: float = -1
     """Time of the last change of state."""
+    sped: float = -1
+    """Time of the last change of speed."""
     away: tuple[float, int] | None = None
     """Time and event of the first DOWN since the worker was UP last."""
     lead: float | None = None

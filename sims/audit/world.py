@@ -71,6 +71,8 @@ class World(Turns):
     """Numbers of jobs that completed, of jobs that were killed, and of copies that ended."""
     last_end: int = 0
     """Sequence number of the event that ended the last run of the job that left last."""
+    told: list[Event] = Factory(list)
+    """Lines of the head on jobs that were left out or changed."""
     heads: set[type[Event]] = Factory(set)
     """Event classes that have come, of those that may come once."""
     place: int = 0

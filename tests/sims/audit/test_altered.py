@@ -16,6 +16,8 @@ from actors.events import (
     CopiesPlaced,
     JobDescribed,
     JobKilled,
+    JobsChanged,
+    JobsLeftOut,
     LinkDescribed,
     MembersChanged,
     MembersJoined,
@@ -27,6 +29,7 @@ from actors.events import (
     ProtectionKind,
     ReplicasDescribed,
     ReservationDropped,
+    ReservationMade,
     RunEnded,
     RunStarted,
     ShelfOpened,
@@ -204,6 +207,58 @@ def test_only_an_owner_keeps_a_worker_away_for_longer(
     assert words in first(told).why
     owned = changed(told, place(records, OwnersDescribed), workers=str(worker))
     assert list(audit(owned)) == []
+
+
+def test_what_is_said_once_is_not_told_twice() -> None:
+    records = log("few")
+    for event in (JobsLeftOut("too wide", 2), JobsChanged("cut", 3)):
+        once = then(records, 0, event)
+        assert list(audit(once)) == []
+        twice = first(then(once, 1, event))
+        assert (twice.law, twice.events, "told twice" in twice.why) == (Law.INPUT, (2,), True)
+    columns = log("columns")
+    at = place(columns, WorkerSpeedChanged)
+    again = first(then(columns, at, columns[at].event))
+    assert (again.law, again.events) == (Law.INPUT, (at + 1,))
+    assert "has changed at this instant" in again.why
+
+
+def swapped(records: list[Record], at: int) -> list[Record]:
+    """The log with the line of this number and the next one, of the same instant, in the other
+    order; causes follow."""
+    one, other = records[at : at + 2]
+    assert one.t == other.t
+    assert other.cause != one.seq
+    places = {one.seq: other.seq, other.seq: one.seq}
+    told = [*records[:at], evolve(other, seq=one.seq), evolve(one, seq=other.seq)]
+    told += records[at + 2 :]
+    return [evolve(it, cause=places.get(it.cause, it.cause)) for it in told]
+
+
+def test_a_decision_promises_before_it_starts_jobs() -> None:
+    """A decision promises J3 its start, and then starts J1, which does not wait for that."""
+    records = records_of(queue(8))
+    at = place(records, ReservationMade, job="J3")
+    assert isinstance(records[at + 1].event, RunStarted)
+    found = first(swapped(records, at))
+    assert (found.law, found.events) == (Law.DECISION, (at + 1,))
+    assert "started before it" in found.why
+
+
+def test_the_link_is_described_before_workers_change() -> None:
+    scenario = {
+        "name": "linked",
+        "master": {"channels": 1, "program": 1},
+        "workers": [{"availability": "ruuuuuuuuuuuuuuuuuuuuu"}],
+        "job": {"kind": "iterative", "tasks": 1, "iterations": 1},
+        "policy": {"name": "IE"},
+    }
+    records = records_of(scenario)
+    at = place(records, WorkerChanged) - 1
+    assert isinstance(records[at].event, LinkDescribed)
+    found = first(swapped(records, at))
+    assert (found.law, found.events) == (Law.FRAME, (at + 1,))
+    assert "too late" in found.why
 
 
 def test_what_nobody_decides_is_not_logged_twice_nor_out_of_nothing() -> None:
