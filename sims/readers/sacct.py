@@ -391,6 +391,8 @@ class _Reading:
             how = "to its limit" if limit else "as long as it has run, without a limit"
             self.changed[f"still running when the log ends: runs {how}"] += 1
             run = max(run, limit or run)
+        if 0 < line.amount("ReqCPUS") < line.processors:
+            self.changed["has more processors than it requested: those it has count"] += 1
         if "gres/gpu" in line.text("AllocTRES"):
             self.changed["its GPUs are left out: only processors are simulated"] += 1
         return LoggedJob(

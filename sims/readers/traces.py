@@ -12,6 +12,7 @@ import enum
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Sequence, Set
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +22,7 @@ from attrs import frozen
 from policies.availability import WorkerState
 from sims.errors import InputError, visible
 from sims.readers.files import finite, taken, whole
+from sims.readers.lanl import LanlTable
 from sims.readers.timeline import Change, Timeline
 from sims.readers.unread import Unread
 from sims.telling import counted
@@ -184,20 +186,24 @@ def read_fta_trace(
 
 
 def read_fta_events(path: Path, component: int | None = None) -> list[FtaEvent]:
-    """Read the events of a trace of the Failure Trace Archive, in order of their nodes and starts.
+    """Read the events of a trace of the Failure Trace Archive, in order of their nodes and starts;
+    or the failures of Los Alamos' own CSV, which its header tells.
 
     Only events whose component_id is `component` are read, or all for None. Raises InputError where
     the file cannot be read, more than a tenth of its lines are malformed or stop before they start
     (the first is named by its number), or there is no event. Fewer such lines are left out, with a
     warning.
     """
-    every, unread = list[FtaEvent](), Unread()
+    every, unread, read = list[FtaEvent](), Unread(), _event
     for number, line in taken(path, str, COLUMNS, "#"):
         if line.split(maxsplit=1)[0].lower() == HEADER:
             continue
+        if not unread.lines and (table := LanlTable.of(line)) is not None:
+            read = partial(_failure, table)
+            continue
         unread.lines += 1
         try:
-            every.append(_event(line))
+            every.append(read(line))
         except ValueError as error:
             problem = InputError(str(path), f"line {number}", str(error), COLUMNS)
             unread.leave_out("cannot be read", problem)
@@ -208,6 +214,13 @@ def read_fta_events(path: Path, component: int | None = None) -> list[FtaEvent]:
         which = "" if component is None else f" of component {component}"
         raise InputError(str(path), "", f"no event{which}", f"lines of {COLUMNS}")
     return events
+
+
+def _failure(table: LanlTable, line: str) -> FtaEvent:
+    """Parse a line of Los Alamos' own CSV with the columns of `table`. Raises ValueError for a
+    malformed line."""
+    system, node, start, end = table.failure(line)
+    return FtaEvent(NodeId(system, node), start, end, False, 0)
 
 
 def _event(line: str) -> FtaEvent:

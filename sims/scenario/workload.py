@@ -33,7 +33,6 @@ from policies.interface.queue import BatchJob
 from policies.maths.speedup import Asking, Rigid, Table, usable
 from sims.errors import InputError, unfit
 from sims.readers import JobLog, repeated
-from sims.readers.plausibility import doubts
 from sims.scenario import Scenario
 from sims.scenario.dependencies import Chained, Following, chained
 from sims.scenario.faults import together
@@ -350,6 +349,8 @@ def _replay(section: RigidSection, scenario: Scenario, system: System) -> Replay
             "numbers of a log",
         ) from None
     if section.log is not None:
+        from sims.readers.plausibility import doubts
+
         log = evolve(log, doubts=tuple(doubts(log.rows, workers)))
     zeroed = section.swf or section.batsim
     if zeroed is not None and zeroed.origin is JobOrigin.FIRST:

@@ -82,6 +82,29 @@ def test_a_line_of_a_trace_that_cannot_be_read_is_left_out_with_a_warning(tmp_pa
         read_fta_events(path)
 
 
+LANL = {
+    "its own": (
+        "System,machine type,nodes,nodenum,nodenumz,purpose,Prob Started (mm/dd/yy hh:mm),"
+        "Prob Fixed (mm/dd/yy hh:mm),Down Time,Facilities,Hardware,Same Event",
+        '2,cluster,49,5,4,"graphics, fe",6/21/2005 10:54,6/21/2005 11:00,6,,Board,No',
+    ),
+    "cleaned": (
+        "system,node,started,fixed,down_minutes,cause,detail,same_event",
+        "2,4,2005-06-21T10:54,2005-06-21T11:00,6,Hardware,Board,No",
+    ),
+}
+
+
+@pytest.mark.parametrize("form", LANL)
+def test_los_alamos_own_csv_is_read_as_failures(form: str, tmp_path: Path) -> None:
+    """10:54 on June 21, 2005 is 1,119,351,240 s after 1970 began."""
+    path = tmp_path / "failures.csv"
+    path.write_text("\n".join(LANL[form]))
+    [event] = read_fta_events(path)
+    assert (event.node.platform, event.node.node, event.available) == (2, 4, False)
+    assert (event.start, event.stop) == (1_119_351_240, 1_119_351_600)
+
+
 # --- what is not plausible ------------------------------------------------------------------------
 
 

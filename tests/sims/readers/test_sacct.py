@@ -231,6 +231,12 @@ def test_a_time_limit_may_be_written_as_a_time_span(
     assert job.estimate == seconds
 
 
+def test_more_processors_than_a_job_requested_are_counted(tmp_path: Path) -> None:
+    log = read(tmp_path, line("1"), line("2", ReqCPUS="2"))
+    assert [job.processors for job in log.jobs] == [4, 4]
+    assert log.changed == {"has more processors than it requested: those it has count": 1}
+
+
 def test_whole_numbers_may_be_written_with_a_point(tmp_path: Path) -> None:
     (job,) = read(tmp_path, line(AllocCPUS="4.0", ElapsedRaw="3600.00")).jobs
     assert (job.processors, job.run) == (4, 3600)
