@@ -338,6 +338,13 @@ class Summary:
         return max(chain(self.completed.values(), self.killed.values()))
 
     @property
+    def struck(self) -> int:
+        """Number of times that faults or silent errors took a run, or a group of its members, or
+        made it hang."""
+        lost = self.outcomes[Outcome.LOST] + self.outcomes[Outcome.FAILED]
+        return lost + self.faults.hung + self.repairs.drops[DROPS[ReplicasDropped]]
+
+    @property
     def flowtimes(self) -> list[float]:
         """Completion minus submission of each completed job, in order of submission."""
         done = self.completed

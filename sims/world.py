@@ -65,6 +65,8 @@ class Ending:
     """Virtual time of the end, in the scenario's unit."""
     events: int
     """Number of events in the journal, whether a sink wanted them or not."""
+    drew: bool
+    """Whether the run drew anything at random; else every seed gives the same run."""
 
 
 def run(
@@ -156,7 +158,7 @@ def _run(
         raise concerns  # not within the handler: its error has this one as its cause
     end = system.result if isinstance(system.result, End) else End.COMPLETED
     system.journal.record(system.last, ScenarioEnded, end)
-    return Ending(end, system.loop.now, system.journal.length)
+    return Ending(end, system.loop.now, system.journal.length, system.drew)
 
 
 def _whole(scenario: Scenario, folder: Path) -> tuple[str, tuple[tuple[str, int, str], ...]]:

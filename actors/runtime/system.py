@@ -116,6 +116,8 @@ class System:
         self._tasks: dict[str, dict[asyncio.Task[None], None]] = {}
         """Maps an actor's name to its tasks in the order of their creation; a dictionary, because a
         set would have no order."""
+        self._streams: dict[str, Generator] = {}
+        """Maps the name of each random stream that was requested to its generator."""
         self._end: asyncio.Future[None] = self.loop.create_future()
         self._fault: ActorFailed | None = None
         self._watch: asyncio.Task[None] | None = None
@@ -126,7 +128,19 @@ class System:
 
     def stream(self, name: str) -> Generator:
         """Return the random generator of the source `name` in this run."""
-        return stream(self.seed, name)
+        found = self._streams[name] = stream(self.seed, name)
+        return found
+
+    @property
+    def drew(self) -> bool:
+        """Whether anything was drawn from a random stream so far: else every seed gives the same
+        run."""
+
+        def state(of: Generator) -> object:
+            return of.bit_generator.state
+
+        streams = self._streams.items()
+        return any(state(it) != state(stream(self.seed, name)) for name, it in streams)
 
     def begin(self, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs) -> None:
         """Record the run's first event, of class `kind` with these arguments, which is the cause of

@@ -309,7 +309,7 @@ def lacking(cells: Sequence[Comparison], measure: str, ranked: bool = True) -> I
         )
     if any(cell.seeds == 1 and not cell.speaks and not cell.too_short for cell in cells):
         yield "One run each: no intervals, no verdict."
-    if alike := [cell for cell in cells if cell.alike]:
+    if alike := [cell for cell in cells if cell.alike and not cell.lines[0].mean.bounded]:
         where = f": the seed does not change it in these runs{_at(alike, cells)}"
         once = "they are one observation, without an interval and a verdict"
         blocks = all(cell.speaks for cell in alike)

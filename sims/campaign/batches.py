@@ -65,6 +65,8 @@ class OwnMeasure:
     quantity: ClassVar = None
     least: ClassVar = 0
     counts_lost: ClassVar = False
+    share: ClassVar = False
+    counts_jobs: ClassVar = False
 
     value: str
     """Name of the measure: `package.module:function`, or that of the function `given`."""
@@ -150,6 +152,13 @@ class RunResult:
     """Seconds of real time that the run took."""
     error: str | None = None
     """Error that ended the run, in one line."""
+    drew: bool | None = None
+    """Whether the run drew anything at random; None where it is not known."""
+    expected: float | None = None
+    """Number of faults that the laws let expect during the run; None where it is not known."""
+    struck: int | None = None
+    """Number of times that faults or silent errors took from jobs what they had computed, or slowed
+    them; None where none can."""
     values: dict[str, float | None] = field(factory=dict)
     """Maps each measure to its value, or to None if it is undefined for the run."""
     blocks: dict[str, dict[str, dict[str, Any]]] = field(factory=dict)
@@ -264,8 +273,24 @@ def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: RunRes
         for measure, kind in kinds.items()
     }
     blocks, speaks = _by_block(batch, scenario, summary, report)
-    time = float(ending.time)
-    return attrs.evolve(result, end=end, time=time, values=values, blocks=blocks, speaks=speaks)
+    return attrs.evolve(
+        result,
+        end=end,
+        time=float(ending.time),
+        drew=ending.drew,
+        expected=_expected(scenario, summary),
+        struck=summary.struck if scenario.can_be_struck else None,
+        values=values,
+        blocks=blocks,
+        speaks=speaks,
+    )
+
+
+def _expected(scenario: Scenario, summary: Summary) -> float | None:
+    """Return how many faults the laws let expect during a run; None where a law, such as a user's,
+    does not say it, or silent errors come on top."""
+    known = len(summary.faults.laws) == len(scenario.faults.laws) and not scenario.errors.given
+    return summary.faults.expected(summary.time) if known else None
 
 
 def _by_block(

@@ -19,14 +19,16 @@ from math import inf, nan
 from typing import Literal
 
 import attrs
+import numpy as np
 from attrs import frozen
 
 from sims.campaign.axes import Settings
-from sims.campaign.batches import AnyMeasure, RunResult, RunStatus
+from sims.campaign.batches import AnyMeasure, OwnMeasure, RunResult, RunStatus
 from sims.intervals import (
     FEWEST_BLOCKS,
     LEVEL,
     Estimate,
+    Known,
     difference_of,
     mean_of,
     ratio_of,
@@ -52,6 +54,14 @@ class Compared:
     means that all blocks have."""
     speaks: str = ""
     """Text on the evidence and the scope of intervals over the blocks."""
+    drew: bool | None = None
+    """Whether the run drew anything at random; None where it is not known."""
+    expected: float | None = None
+    """Number of faults that the laws let expect during the run; None where it is not known."""
+    struck: int | None = None
+    """Number of faults and silent errors that struck the run; None where none can."""
+    jobs: int = 0
+    """Number of jobs of the run."""
 
     @property
     def informs(self) -> bool:
@@ -94,6 +104,50 @@ def run_of(result: RunResult, gauge: AnyMeasure, until: float | None, of: str = 
         blocks=tuple(entry.get("blocks", ())),
         informed=tuple(entry.get("informed", ())),
         speaks=result.speaks,
+        drew=result.drew,
+        expected=result.expected,
+        struck=result.struck,
+        jobs=result.jobs,
+    )
+
+
+STRUCK = 3
+"""Number of runs that have to be struck by a fault, unless all are, so that their values alone tell
+what faults do."""
+
+
+def values_of(runs: Iterable[Compared]) -> list[float]:
+    """Return the values of those runs that have one."""
+    return [run.value for run in runs if run.value is not None]
+
+
+def known_of(runs: Sequence[Compared], gauge: AnyMeasure) -> Known:
+    """Return what is known of a variant's values of a measure beside the values themselves.
+
+    Where faults can strike and fewer than STRUCK of the runs were struck, another run may be worse
+    by as much as its value: a fault takes at most what a run has done. A user's measure that is 0
+    or 1 in all runs counts an event.
+    """
+    values = values_of(runs)
+    known = Known(exact=bool(values) and all(run.drew is False for run in runs))
+    if isinstance(gauge, OwnMeasure):
+        event = bool(values) and set(values) <= {0.0, 1.0}
+        return attrs.evolve(known, low=0.0, high=1.0, counts=True) if event else known
+    jobs = max((run.jobs for run in runs), default=0)
+    high = 1.0 if gauge.share else float(max(jobs, 1)) if gauge.counts_jobs else inf
+    struck = [run.struck for run in runs if run.struck is not None and run.value is not None]
+    few = bool(struck) and sum(map(bool, struck)) < STRUCK and not all(struck)
+    # Where hardly a fault is to be expected in all of the runs, what it does matters as little.
+    come = sum(inf if run.expected is None else run.expected for run in runs)
+    reach = float(np.median(np.abs(values))) * min(come, 1.0) if few else 0.0
+    return attrs.evolve(
+        known,
+        low=0.0,
+        high=high,
+        counts=gauge.counts_jobs,
+        reach=reach,
+        side=-1 if gauge.higher_is_better else 1,
+        struck=bool(struck),
     )
 
 
@@ -190,6 +244,14 @@ class Line:
         return len(self.runs) > 1 and _once([run.value for run in self.runs])
 
     @property
+    def independent(self) -> int:
+        """Number of pairs with information that are independent, of blocks by the correlation of
+        neighbours, rounded."""
+        if self.effect is None or self.effect.size == 0:
+            return 0
+        return round(self.informed * self.effect.independent / self.effect.size)
+
+    @property
     def differs(self) -> bool:
         """Whether the verdict is that the variant is better or worse than the baseline."""
         return self.verdict in (Verdict.BETTER, Verdict.WORSE)
@@ -199,7 +261,7 @@ class Line:
         """Whether an interval of the effect gives a verdict: the variant is not the baseline and
         has the same jobs, two or more pairs count, and at least `needed` of them have
         information."""
-        known = self.effect is not None and self.effect.size > 1
+        known = self.effect is not None and self.effect.bounded
         return self.verdict not in UNJUDGED and known and self.informed >= self.needed
 
     def judged(self, gauge: AnyMeasure, effect: Effect, level: float) -> Line:
@@ -213,7 +275,9 @@ class Line:
             return self
         estimate, none = self.effect.at(level), NONE[effect]
         verdict = Verdict.NOT_SHOWN
-        if not estimate.low <= none <= estimate.high:
+        if self.independent < self.needed:
+            verdict = Verdict.UNKNOWN
+        elif not estimate.low <= none <= estimate.high:
             verdict = _direction(gauge, estimate.low - none)
         return attrs.evolve(self, verdict=verdict, effect=estimate)
 
@@ -255,17 +319,15 @@ class Comparison:
 
     def known_mean(self, line: Line) -> Estimate:
         """Return the mean of a variant, with an unbounded interval where none can be trusted: over
-        too few blocks, or where all runs of each variant are the same and count as one
-        observation."""
-        if self.few or (self.alike and not self.speaks):
-            return line.mean.unbounded
-        return line.mean
+        too few blocks."""
+        return line.mean.unbounded if self.few else line.mean
 
     def known_effect(self, line: Line) -> Estimate | None:
         """Return the effect of a variant, without an interval where too few blocks have information
         for a verdict."""
         effect = line.effect
-        if effect is None or line.verdict is Verdict.BASELINE or line.tested or not self.speaks:
+        base = line.verdict is Verdict.BASELINE and not self.few
+        if effect is None or base or line.tested or not self.speaks:
             return effect
         return effect.unbounded
 
@@ -298,8 +360,10 @@ def compare(
     (`UNKNOWN`) but for the baseline and for variants with other jobs; `judged` gives the others.
     """
     blocks = over_blocks(runs)
-    # A fault that strikes in some runs may have missed all of a variant's, which are few.
-    chancy = blocks is not None or not all(_once([it.value for it in row]) for row in runs.values())
+    known = {
+        name: attrs.evolve(known_of(row, gauge), serial=blocks is not None)
+        for name, row in (blocks or runs).items()
+    }
     seen = {
         name: {run.seed: run for run in row if run.value is not None}
         for name, row in (blocks or runs).items()
@@ -312,10 +376,13 @@ def compare(
     bests = [best(values) for values in zip(*(_values(row, paired) for row in rows), strict=True)]
     lines = []
     for name, row in seen.items():
-        mean = mean_of(_values(row, row), level, chancy)
+        mean = mean_of(_values(row, row), level, known[name])
         wins = sum(a == b for a, b in zip(_values(row, paired), bests, strict=True))
         line = Line(name, tuple(runs[name]), mean, best=wins)
-        line = _against(line, row, seen[baseline], gauge, effect, level, not blocks)
+        both = known[name].joined(known[baseline])
+        if name == baseline and mean.bounded:  # it is once itself
+            both = attrs.evolve(both, exact=True)
+        line = _against(line, row, seen[baseline], gauge, effect, level, both, not blocks)
         if blocks:
             line = _beside_all(line, runs[baseline][0].value, gauge, effect)
         lines.append(line)
@@ -339,28 +406,26 @@ def _against(
     gauge: AnyMeasure,
     effect: Effect,
     level: float,
+    known: Known,
     seeded: bool,
 ) -> Line:
     """Return the line of a variant with its effect against the baseline and the numbers of informed
     and needed pairs. The verdict is `BASELINE`, `UNLIKE` where the jobs differ, or still `UNKNOWN`.
 
-    `row` has the variant's observations by seed, `base` the baseline's; `seeded` says that they are
-    runs, not blocks.
+    `row` has the variant's observations by seed, `base` the baseline's; `known` says what is known
+    of both beside their values, and `seeded` that they are runs, not blocks.
     """
     seeds = [seed for seed in base if seed in row]
     if any(row[seed].work != base[seed].work for seed in seeds):
         return attrs.evolve(line, verdict=Verdict.UNLIKE)
-    if seeded and _once(_values(row, seeds)) and _once(_values(base, seeds)):
-        # Equal runs are one observation; counting them all would give an interval of width 0.
-        seeds = seeds[:1]
     ours, theirs = _values(row, seeds), _values(base, seeds)
     informed = [row[seed].informs or base[seed].informs for seed in seeds]
     if effect == "ratio":
         # A block whose slowdowns are all 1 adds to both means; one without waits adds nothing.
         counted = None if gauge.least else informed
-        found = ratio_of(ours, theirs, level, counted, chancy=not seeded)
+        found = ratio_of(ours, theirs, level, counted, known)
     else:
-        found = difference_of(ours, theirs, level, chancy=not seeded)
+        found = difference_of(ours, theirs, level, known)
         # That two runs have the same value, be it 0, says something of a difference.
         informed = [True] * len(seeds) if seeded else informed
     return attrs.evolve(

@@ -26,7 +26,17 @@ from attrs import define, field
 from sims.campaign import Campaign, Precision
 from sims.campaign.axes import as_toml
 from sims.campaign.batches import AnyMeasure, RunResult, RunStatus
-from sims.campaign.comparing import Compared, Comparison, Effect, compare, judged, run_of, widths
+from sims.campaign.comparing import (
+    Compared,
+    Comparison,
+    Effect,
+    compare,
+    judged,
+    known_of,
+    run_of,
+    values_of,
+    widths,
+)
 from sims.campaign.plan import Case, Cases
 from sims.campaign.stored import COLUMNS, noted_in, results_in, types_of
 from sims.errors import InputError
@@ -215,8 +225,8 @@ class Results:
             names = campaign.reference, campaign.effect
             found = widths(compare((), gauge, runs, *names, level))
         else:
-            values = ([it.value for it in row if it.value is not None] for row in runs.values())
-            means = (mean_of(each, campaign.level) for each in values)
+            known = ((values_of(row), known_of(row, gauge)) for row in runs.values())
+            means = (mean_of(values, campaign.level, it) for values, it in known)
             found = ((it.mean, it.half) for it in means)
         return all(precision.reached(scale, half) for scale, half in found)
 
@@ -275,7 +285,8 @@ class Results:
             for (case, k), _ in found
         )
         frame = frame_of([result for _, result in found], places)
-        frame = frame.drop("key", "blocks", "speaks").cast({"seed": polars_or_error().UInt64})
+        frame = frame.drop("key", "blocks", "speaks", "drew", "expected", "struck")
+        frame = frame.cast({"seed": polars_or_error().UInt64})
         asked = [it.value for it in self.campaign.gauges if it.value in frame.columns]
         former = {name for _, result in found for name in result.values} - set(asked)
         others = [it for it in frame.columns if it not in (*asked, *former)]

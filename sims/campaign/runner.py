@@ -11,17 +11,18 @@ from attrs import define, evolve, field, frozen
 
 from sims.campaign import Campaign
 from sims.campaign.axes import Dimension, Point, settings_at
-from sims.campaign.comparing import run_of
+from sims.campaign.batches import RunResult
+from sims.campaign.comparing import known_of, run_of
 from sims.campaign.engine import LONGEST, Watch, execute
 from sims.campaign.executors import Workers
 from sims.campaign.pace import Pace
 from sims.campaign.plan import Cases
 from sims.campaign.question import named, refuse_raised
 from sims.campaign.results import Kept, Results
-from sims.campaign.search import SURE, Search, Value
+from sims.campaign.search import SURE, Search, Value, Values, estimate
 from sims.durations import seconds
 from sims.errors import COMMAND_LINE, InputError
-from sims.intervals import Estimate, mean_of
+from sims.intervals import Estimate
 from sims.metrics.measures import Measure
 from sims.telling import counted, time_words
 
@@ -53,9 +54,9 @@ class Bound:
     def beyond(self, values: Sequence[Value], which: int, level: float) -> Estimate:
         """Return by how much the mean of value number `which` is beyond the bound; it is at most 0
         where it keeps to it."""
-        sign = -1 if self.least else 1
-        known = (it[which] for it in values)
-        return mean_of([sign * (it - self.limit) for it in known if it is not None], level)
+        sign, it = -1 if self.least else 1, estimate(values, which, level)
+        mean, *ends = (sign * (end - self.limit) for end in (it.mean, it.low, it.high))
+        return Estimate(mean, min(ends), max(ends), it.size)
 
     def __str__(self) -> str:
         return f"{self.measure.value} {'>=' if self.least else '<='} {self.limit:g}"
@@ -98,7 +99,7 @@ class Runner:
         refuse_raised(found)
         return found
 
-    def evaluate(self, points: Sequence[Point], count: int) -> dict[Point, list[Value]]:
+    def evaluate(self, points: Sequence[Point], count: int) -> dict[Point, Values]:
         """Return the values of `count` runs of each of these points, or of fewer where the time
         ends before. Raises OutOfTime where no more fit."""
         known = len(self.kept.results)
@@ -154,16 +155,22 @@ class Runner:
         return text + (f", of which {known:,} may be known" if known else "")
 
 
-def values_of(found: Results, bounds: Sequence[Bound]) -> list[list[Value]]:
+def values_of(found: Results, bounds: Sequence[Bound]) -> list[Values]:
     """Return, for each variant, a tuple for each run: the value of the measure first, and then of
     those that have bounds."""
     campaign = found.campaign
     gauges = [campaign.gauges[0], *(campaign.gauge(it.measure.value) for it in bounds)]
-    rows: dict[str, list[Value]] = {name: [] for name in campaign.variants}
+    rows: dict[str, list[RunResult]] = {name: [] for name in campaign.variants}
     for (case, _), result in found.finished():
-        values = (run_of(result, it, campaign.until).value for it in gauges)
-        rows[case.variant].append(tuple(values))
-    return list(rows.values())
+        rows[case.variant].append(result)
+
+    def values(results: Sequence[RunResult]) -> Values:
+        """Return the values of a variant's runs, and what is known of each measure of them."""
+        columns = [[run_of(it, gauge, campaign.until) for it in results] for gauge in gauges]
+        known = map(known_of, columns, gauges)
+        return Values(zip(*([run.value for run in row] for row in columns), strict=True), known)
+
+    return [values(results) for results in rows.values()]
 
 
 @contextmanager

@@ -28,7 +28,7 @@ from attrs import define, field
 
 from sims.campaign.axes import Dimension, Point
 from sims.campaign.pace import OutOfTime
-from sims.intervals import Estimate, mean_of
+from sims.intervals import ANYTHING, Estimate, Known, difference_of, mean_of
 
 FIRST, EACH = 4, 64
 """Runs of a point before it is compared first, and at most."""
@@ -47,12 +47,23 @@ MOVE = 0.1
 DEGREE = 4
 """Least degree of the curve along a range: one that is too stiff would call points as good, or
 worse, which are not."""
-LEVELS = (0, 7, 5, 4, 3)
+LEVELS = (0, 21, 5, 4, 3)
 """Number of values of a range in the coarse grid, by the number of ranges."""
 
 Value = tuple[float | None, ...]
 """Result of one run of a point: the objective, and the measures that have bounds; None where it is
 not known."""
+
+
+class Values(list[Value]):
+    """The values of a point's runs in the order of seeds, with what is known beside them of the
+    objective, and of each measure that has a bound."""
+
+    def __init__(self, values: Iterable[Value], known: Iterable[Known] = ()) -> None:
+        super().__init__(values)
+        self.known = tuple(known)
+
+
 Evaluate = Callable[[Sequence[Point], int], Mapping[Point, Sequence[Value]]]
 """Function that returns the values of each point on that many seeds, the same for all points."""
 
@@ -173,6 +184,25 @@ class Search:
             best = best and self._lowest(best)
         return best and self._settle(best, self.each)
 
+    def answer(
+        self, anew: Callable[[Point], Sequence[Value]]
+    ) -> tuple[Trial, Sequence[Value]] | None:
+        """Run the whole search, and return the best point with the values that `anew` returns of it
+        on fresh seeds; None where no point keeps to the bounds.
+
+        Where the fresh values break a bound, as those of the search did not, it goes on without
+        the point.
+        """
+        while best := self.run():
+            fresh = anew(best.point)
+            if not any(it.low > 0 for it in self.beyond(fresh)):
+                return best, fresh
+            for it in self.trials.values():
+                if it.state is State.WORSE:  # it may be the best now
+                    it.state = State.OPEN
+            best.state = State.UNFIT
+        return None
+
     @property
     def runs(self) -> int:
         """Number of runs of all points so far."""
@@ -202,6 +232,8 @@ class Search:
                     for it in self._near(best, place, dimension.smooth)
                 ]
             )
+            if best is None and not asked:
+                return None
             self._ask(best or asked[0], asked, count)
             if best is None or race or not best.kept:
                 best = self._least()
@@ -255,7 +287,7 @@ class Search:
         if fit and not kept:
 
             def doubt(it: Trial) -> float:
-                return max(its.mean / its.half for its in it.beyond if its.mean > 0)
+                return max(its.mean / (its.half or 1e-300) for its in it.beyond if its.mean > 0)
 
             return min(fit, key=doubt)
         alive = [it for it in kept if it.alive]
@@ -282,9 +314,10 @@ class Search:
         best, paired by seed. Points on a line through the best are compared on the fitted curve. A
         point that may break a bound is not surely as good."""
         allowed = self.tolerance * abs(best.mean)
+        best.state = State.BEST  # it may have been worse than one that breaks a bound
         for it in self.trials.values():
             if it.values and it.state is not State.UNFIT:
-                it.more = self._worse(it.sample, best.sample)
+                it.more = self._worse(it, best, it.sample, best.sample)
         for it, more in self._above(best):
             it.more = more
         for it in self.trials.values():
@@ -305,13 +338,22 @@ class Search:
             if dimension.smooth:
                 rows = smoothed([dimension.part(it.point[place]) for it in line], rows)
             own = rows[line.index(best)]
-            yield from ((it, self._worse(row, own)) for it, row in zip(line, rows, strict=True))
+            yield from (
+                (it, self._worse(it, best, row, own)) for it, row in zip(line, rows, strict=True)
+            )
 
-    def _worse(self, values: Iterable[float], base: Iterable[float]) -> Estimate:
-        """Return the mean amount by which `values` are worse than `base`, paired by seed, with its
-        interval at the level SURE. It is below 0 where they are better."""
-        pairs = zip(values, base, strict=False)
-        return mean_of([self.sign * (ours - theirs) for ours, theirs in pairs], SURE)
+    def _worse(
+        self, it: Trial, best: Trial, values: Sequence[float], base: Sequence[float]
+    ) -> Estimate:
+        """Return the mean amount by which the `values` of a point are worse than the best's,
+        `base`, paired by seed, with its interval at the level SURE. It is below 0 where they are
+        better."""
+        count = min(len(values), len(base))
+        ours, theirs = ([self.sign * one for one in row[:count]] for row in (values, base))
+        known = known_of(it.values, 0).joined(known_of(best.values, 0))
+        found = difference_of(ours, theirs, SURE, known)
+        assert found is not None
+        return found
 
     # --- lines through the best -----------------------------------------------------------------
 
@@ -428,8 +470,15 @@ def smoothed(parts: Sequence[float], rows: Any) -> Any:
     return basis[:, :kept] @ terms[:kept]
 
 
+def known_of(values: Sequence[Value], which: int) -> Known:
+    """Return what is known of value number `which` of a point's runs beside the values."""
+    known = values.known if isinstance(values, Values) else ()
+    return known[which] if known else ANYTHING
+
+
 def estimate(values: Sequence[Value], which: int, level: float) -> Estimate:
     """Return the mean, over a point's runs, of value number `which` (0: the objective, from 1: the
     measures that have bounds), with its interval at `level`. Runs without the value are left
     out."""
-    return mean_of([it[which] for it in values if it[which] is not None], level)  # type: ignore[misc]
+    found = [it for each in values if (it := each[which]) is not None]
+    return mean_of(found, level, known_of(values, which))

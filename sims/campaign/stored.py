@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 COLUMNS = tuple(it.name for it in attrs.fields(RunResult) if it.name != "values")
 """Columns of every file, beside one for each measure."""
-REQUIRED = tuple(it for it in COLUMNS if it not in ("time", "error"))
+OPTIONAL = "time", "error", "drew", "expected", "struck"
+REQUIRED = tuple(it for it in COLUMNS if it not in OPTIONAL)
 """Columns without empty cells."""
 MORE = "a file that a campaign wrote; `holdfast campaign run` runs again what is missing"
 
@@ -65,7 +66,8 @@ def types_of(columns: Iterable[str]) -> dict[str, Any]:
     texts = dict.fromkeys(
         ("key", "seed", "end", "work", "error", "blocks", "speaks"), polars.String
     )
-    types = texts | dict.fromkeys(("jobs", "left_out"), polars.Int64)
+    types = texts | dict.fromkeys(("jobs", "left_out", "struck"), polars.Int64)
+    types["drew"] = polars.Boolean
     return {name: types.get(name, polars.Float64) for name in columns}
 
 

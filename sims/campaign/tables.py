@@ -465,10 +465,15 @@ def _effect(cell: Comparison, line: Line) -> str:
     return rounded_ratio(effect) if cell.effect == "ratio" else rounded(effect)
 
 
+def _as_many(line: Line) -> str:
+    """Return words on how many independent blocks a line's blocks are as good as, if fewer."""
+    return f" worth {line.independent}" if line.independent < line.informed else ""
+
+
 def _verdict(cell: Comparison, line: Line) -> str:
     """Return the verdict as text, with the number of blocks if they are too few, and with the
     verdict over all jobs if that contradicts the one over blocks."""
     text = line.verdict.value
     if cell.speaks and line.verdict is Verdict.UNKNOWN:
-        text = f"{text}: {counted(line.informed, 'block')}, needs {line.needed}"
+        text = f"{text}: {counted(line.informed, 'block')}{_as_many(line)}, needs {line.needed}"
     return f"{text}; all jobs: {line.otherwise.value}" if line.otherwise else text

@@ -41,13 +41,24 @@ from sims.campaign.question import (
     named,
     precision_of,
 )
-from sims.campaign.results import store_in
+from sims.campaign.results import Results, store_in
 from sims.campaign.runner import Bound, Runner, naming_over, values_of
-from sims.campaign.search import EACH, FINE, FIRST, SURE, Search, State, Trial, Value, estimate
+from sims.campaign.search import (
+    EACH,
+    FINE,
+    FIRST,
+    SURE,
+    Search,
+    State,
+    Trial,
+    Value,
+    Values,
+    estimate,
+)
 from sims.durations import FORMS as FORMS_OF_TIME
 from sims.durations import seconds
 from sims.errors import COMMAND_LINE, InputError, chosen
-from sims.intervals import LEVEL, Estimate, rounded
+from sims.intervals import LEVEL, Estimate, at_most, rounded
 from sims.metrics.measures import Measure
 from sims.scenario import Scenario
 from sims.telling import amount_of, counted, grid, time_words, units
@@ -98,7 +109,7 @@ class Tuned(Answer):
 
     def _estimate(self, which: int) -> Estimate:
         """Return the mean of value number `which` over the fresh runs."""
-        return trusted(estimate(self.fresh, which, self.level))
+        return estimate(self.fresh, which, self.level)
 
     @property
     def runs(self) -> int:
@@ -124,7 +135,7 @@ class Tuned(Answer):
         means = {self.measure: self.estimate}
         for k, it in enumerate(self.bounds, 1):
             means.setdefault(it.measure, self._estimate(k))
-        values = [f"{it.value} {rounded(mean)}{self._unit(it)}" for it, mean in means.items()]
+        values = [self._told(it, mean, k) for k, (it, mean) in enumerate(means.items())]
         runs = counted(len(self.fresh), "run")
         if len(self.fresh) > 1 and len({it[0] for it in self.fresh}) == 1:
             runs += f", all with the same {self.measure.value}"
@@ -133,6 +144,15 @@ class Tuned(Answer):
         if self.follows:
             clauses.append(f"with {settings_text(self.follows)}")
         return "; ".join((", ".join(clauses), ", ".join(values), *self._doubted, f"{runs}."))
+
+    def _told(self, measure: Measure, mean: Estimate, which: int) -> str:
+        """Return a measure's mean over the fresh runs as text; where it counts events of which none
+        came, how frequent they may be all the same."""
+        if measure.counts_jobs and mean.mean == 0:
+            most = at_most(mean.size, self.level)
+            none = f"0 of {mean.size:,} {measure.value}"
+            return f"{none}: at most {most} % ({amount_of(100 * self.level, 4)} %)"
+        return f"{measure.value} {rounded(mean)}{self._unit(measure)}"
 
     @property
     def _doubted(self) -> list[str]:
@@ -244,7 +264,7 @@ class Tuned(Answer):
         for points that break a bound."""
         if it.more is None or it.state in (State.BEST, State.UNFIT):
             return None
-        return trusted(it.more)
+        return it.more
 
     def plot(self, path: str | Path) -> Path:
         """Draw the points that were tried, and return the picture's path.
@@ -290,11 +310,6 @@ class Tuned(Answer):
             "sentence": self.sentence,
             "command": self.command,
         }
-
-
-def trusted(found: Estimate) -> Estimate:
-    """Return an estimate without its interval where all runs are alike, which may be by chance."""
-    return found.unbounded if found.size and found.low == found.high else found
 
 
 SHOWN = 12
@@ -355,15 +370,20 @@ def tune(
         how = tuple(over), bounds, tolerance, each, -1 if measure.higher_is_better else 1
         runner = Runner(asked, ready, kept, pace, watch, say, *how)
         search = runner.search
-        best = search.run()
-        if best is None:
+        answers = list[Results]()
+
+        def anew(point: Point) -> Values:
+            """Run the answer at a point, and return its values."""
+            limit = wanted and wanted.model_copy(update={"most": max(pace.answered(most), runs)})
+            seeds = {"seed": (asked.seed or 0) + FRESH, "precision": limit}
+            seeds["replications"] = pace.answered(runs)
+            answers.append(runner.run([point], asked.model_copy(update=seeds), search.runs))
+            return values_of(answers[-1], bounds)[0]
+
+        found = search.answer(anew)
+        if found is None:
             raise _nothing_fits(search, measure, bounds, pace)
-        if wanted is not None:
-            wanted = wanted.model_copy(update={"most": max(pace.answered(most), runs)})
-        anew = {"seed": (asked.seed or 0) + FRESH, "precision": wanted}
-        anew["replications"] = pace.answered(runs)
-        answer = runner.run([best.point], asked.model_copy(update=anew), search.runs)
-    [fresh] = values_of(answer, bounds)
+        (best, fresh), answer = found, answers[-1]
     facts = measure, bounds, fresh, answer.campaign.level, pace
     return Tuned(answer.plan[0], search, best, *facts)
 

@@ -190,6 +190,18 @@ class Measure(enum.Enum):
         return self in whole or self.quantity is not None
 
     @property
+    def share(self) -> bool:
+        """Whether the measure is a share of a whole, from 0 to 1."""
+        of = self.value.partition("-")[0]
+        shares = (Measure.UTILISATION, Measure.WASTED, Measure.FAIRNESS, Measure.ETTR)
+        return self in shares or of in ("goodput", "overhead")
+
+    @property
+    def counts_jobs(self) -> bool:
+        """Whether the measure is a number of jobs, from none to all."""
+        return self is Measure.LATE
+
+    @property
     def counts_lost(self) -> bool:
         """Whether lost computation makes a difference to the measure. What a job that is unfinished
         at the run's end has computed counts as lost."""

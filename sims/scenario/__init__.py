@@ -315,6 +315,11 @@ class Scenario(Section):
         plain = self.full_platform.plain and self.repair is None
         return detected and plain and self.master is None
 
+    @property
+    def can_be_struck(self) -> bool:
+        """Whether there are faults or silent errors, which strike some runs and not others."""
+        return bool(self.faults.laws or self.errors.given)
+
     @cached_property
     def decider(self) -> DeciderKind:
         """Kind of decider: which kind of decisions the policy makes (of a queue, enrolment, a pack,

@@ -52,11 +52,11 @@ def test_what_two_policies_share_between_blocks_falls_out() -> None:
     blocks = WEEKS.of(SUBMITTED)
     theirs, ours, twice = (by_block(mean, it, blocks) for it in (VALUES, VALUES - 1, 2 * VALUES))
     gain = mean_of((ours - theirs).tolist(), LEVEL)
-    assert (gain.mean, gain.half) == (pytest.approx(-1), pytest.approx(0, abs=1e-9))
+    assert (gain.mean, np.ptp(ours - theirs)) == (pytest.approx(-1), pytest.approx(0, abs=1e-9))
     assert mean_of(theirs.tolist(), LEVEL).half > 1
     ratio = ratio_of(twice.tolist(), theirs.tolist(), LEVEL)
     assert ratio is not None
-    assert (ratio.mean, ratio.half) == (pytest.approx(2), pytest.approx(0, abs=1e-9))
+    assert ratio.mean == pytest.approx(2)
 
 
 @pytest.mark.parametrize("length", [30, 1000])
@@ -80,11 +80,12 @@ def test_intervals_of_95_percent_hold_the_mean_in_95_percent_of_logs() -> None:
 
 def test_intervals_of_a_tail_are_as_wide_as_theory_says() -> None:
     """Of independent exponential values, the 90th percentile's error is known."""
-    rng, halves, logs = np.random.default_rng(2), [], 40
+    rng, errors, logs = np.random.default_rng(2), [], 40
     submitted = np.sort(rng.uniform(0, 21, 4000))
     blocks = Blocks(length=1, warm_up=0).of(submitted)
     for _ in range(logs):
         values = rng.exponential(1, len(submitted))
-        halves.append(mean_of(by_block(p90, values, blocks).tolist(), LEVEL).half)
-    error = sqrt(0.9 * 0.1 / (blocks >= 0).sum()) / 0.1
-    assert np.mean(halves) == pytest.approx(student.ppf(0.975, 19) * error, rel=0.1)
+        found = by_block(p90, values, blocks)
+        errors.append(np.std(found, ddof=1) / sqrt(len(found)))
+        assert mean_of(found.tolist(), LEVEL).half >= student.ppf(0.975, 19) * errors[-1]
+    assert np.mean(errors) == pytest.approx(sqrt(0.9 * 0.1 / (blocks >= 0).sum()) / 0.1, rel=0.1)

@@ -25,7 +25,7 @@ from sims.campaign.comparing import (
 from sims.campaign.plan import Case, Cases
 from sims.campaign.question import combined
 from sims.errors import InputError
-from sims.intervals import mean_of, ratio_of
+from sims.intervals import Known, mean_of, ratio_of
 from sims.metrics.measures import Measure
 from sims.metrics.report import Report
 from sims.packing import Dependencies, code
@@ -152,9 +152,9 @@ def test_a_run_with_work_left_has_no_makespan_and_one_cut_where_asked_has_shares
     status: str, time: float, measure: str, counts: bool
 ) -> None:
     ended = RunStatus(status)
-    result = RunResult("k", 3, ended, time, 1, 0, "w", 0.1, None, {measure: 0.5})
+    result = RunResult("k", 3, ended, time, 1, 0, "w", 0.1, None, values={measure: 0.5})
     found = run_of(result, Measure(measure), until=50)
-    assert found == Compared(3, ended, 0.5 if counts else None, "w")
+    assert found == Compared(3, ended, 0.5 if counts else None, "w", jobs=1)
 
 
 # --- figures --------------------------------------------------------------------------------------
@@ -174,25 +174,31 @@ def test_a_ratio_that_rests_on_one_pair_is_never_precise_unless_all_runs_are_ali
 
 
 @given(VALUES)
-def test_a_variant_compared_with_itself_has_ratio_1_without_any_width(
+def test_a_variant_compared_with_itself_has_ratio_1_and_no_verdict_on_it(
     values: list[float | None],
 ) -> None:
+    """That all pairs are alike does not show that the next one is."""
     both = compared(values, values).lines
     once = len(set(values)) == 1
-    size, ends = (1, (-inf, inf)) if once else (len(values), (1, 1))
-    assert [(it.mean, (it.low, it.high), it.size) for line in both if (it := line.effect)] == [
-        (1, ends, size)
-    ] * 2
+    base, ours = (line.effect for line in both)
+    assert base is not None and (base.low, base.mean, base.high) == (1, 1, 1)
+    assert ours is not None and (ours.mean, ours.size) == (1, len(values))
+    assert ours.low < 1 < ours.high
+    assert ours.bounded is not once
     assert both[1].verdict is (Verdict.UNKNOWN if once else Verdict.NOT_SHOWN)
     assert [line.best for line in both] == [len(values)] * 2
 
 
+POSITIVE = Known(0.0, side=1)
+"""What is known of makespans."""
+
+
 def test_the_ratio_is_paired_by_seed() -> None:
-    """Twice as long on every seed: exactly 2, however much the seeds differ."""
+    """Twice as long on every seed: 2, however much the seeds differ."""
     first, second = compared([1, 10, 100, 1000], [2, 20, 200, 2000]).lines
-    assert second.effect == ratio_of([2, 20, 200, 2000], [1, 10, 100, 1000], LEVEL)
-    assert (second.effect.mean, second.effect.half) == (2, 0)
-    assert second.mean == mean_of([2, 20, 200, 2000], LEVEL)
+    assert second.effect == ratio_of([2, 20, 200, 2000], [1, 10, 100, 1000], LEVEL, known=POSITIVE)
+    assert second.effect.mean == 2
+    assert second.mean == mean_of([2, 20, 200, 2000], LEVEL, POSITIVE)
     assert (first.best, second.best) == (4, 0)
 
 
@@ -200,7 +206,7 @@ def test_the_ratio_is_paired_by_seed() -> None:
     ("ours", "theirs", "mean", "effect", "alike"),
     [
         ([4], [2], (2, inf), (0.5, inf), False),
-        ([4, 4], [2, 2], (2, 0), (0.5, inf), True),
+        ([4, 4], [2, 2], (2, inf), (0.5, inf), True),
         ([4, 4], [2, 3], (2.5, None), (0.625, None), False),
         ([4, None], [None, 5], (5, inf), None, False),
         ([4, 5], [None, None], None, None, False),
@@ -209,7 +215,7 @@ def test_the_ratio_is_paired_by_seed() -> None:
 def test_fewer_than_two_observations_that_pair_have_no_verdict(
     ours: Any, theirs: Any, mean: Any, effect: Any, alike: bool
 ) -> None:
-    """Runs that do not differ are one observation."""
+    """Runs that do not differ show nothing of how they may."""
     found = compared(ours, theirs)
     line = found.lines[1]
     for it, wanted in ((line.mean, mean), (line.effect, effect)):
@@ -227,8 +233,11 @@ def test_a_seed_on_which_some_run_was_capped_is_in_no_pair() -> None:
     found = compared([4, 6, 8, None], [2, None, 4, 1])
     first, second = found.lines
     assert found.paired == (0, 2)
-    assert (first.mean, second.mean) == (mean_of([4, 6, 8], LEVEL), mean_of([2, 4, 1], LEVEL))
-    assert second.effect == ratio_of([2, 4], [4, 8], LEVEL)
+    assert (first.mean, second.mean) == (
+        mean_of([4, 6, 8], LEVEL, POSITIVE),
+        mean_of([2, 4, 1], LEVEL, POSITIVE),
+    )
+    assert second.effect == ratio_of([2, 4], [4, 8], LEVEL, known=POSITIVE)
     assert (first.best, second.best) == (0, 2)
     assert [line.as_asked for line in found.lines] == [3, 3]
     assert [line.left_out for line in found.lines] == [{RunStatus.CAPPED: 1}] * 2
@@ -276,7 +285,7 @@ def test_better_is_exactly_an_interval_that_excludes_no_difference(rows: Any, ef
         it = line.effect
         assert it is not None and it.low <= it.mean <= it.high
         said = {True: Verdict.BETTER, False: Verdict.WORSE}[it.high < none]
-        shown = Verdict.NOT_SHOWN if it.size > 1 else Verdict.UNKNOWN
+        shown = Verdict.NOT_SHOWN if it.bounded else Verdict.UNKNOWN
         assert line.verdict is (shown if it.low <= none <= it.high else said)
 
 
@@ -287,7 +296,7 @@ def test_intervals_are_wider_the_more_variants_are_compared() -> None:
     assert verdicts(compared(base, near)) == [Verdict.BETTER]
     many = compared(base, *[near] * 20)
     assert verdicts(many) == [Verdict.NOT_SHOWN] * 20
-    assert many.lines[1].effect == ratio_of(near, base, 1 - 0.05 / 20)  # type: ignore[arg-type]
+    assert many.lines[1].effect == ratio_of(near, base, 1 - 0.05 / 20, known=POSITIVE)  # type: ignore[arg-type]
 
 
 def test_runs_with_other_jobs_are_unlike_and_pair_with_nobody() -> None:

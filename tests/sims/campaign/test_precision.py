@@ -12,7 +12,7 @@ from sims.campaign import Precision
 from sims.campaign.question import compare, precision_of
 from sims.errors import InputError
 from sims.intervals import Sample, interval
-from tests.sims.campaign.coverage import LAWS, share
+from tests.coverage.looks import LAWS, share
 from tests.sims.cli.commands import Shell
 
 SCENARIO = """name = "study"

@@ -64,14 +64,13 @@ def test_faults_are_compared_off_on_and_as_a_table_in_one_option(shell: Shell) -
 
 
 def test_few_runs_that_no_fault_struck_have_no_interval_of_width_0(shell: Shell) -> None:
-    """Two runs without a fault may be two of many with some; six agree by chance once in 32
-    times."""
+    """Runs without a fault may be some of many with one."""
     faults = "[faults]\nkind = 'exponential'\nmtbf = 10000\ndowntime = 9\n"
     words = ("compare", shell.write(f"{FEW}\n{faults}"), "--vary", "faults=off,on", "--runs")
     two, six = (shell(*words, many).out for many in ("2", "6"))
     off = [row for row in two.splitlines() if "baseline" in row]
     assert "±" not in off[0].partition("2 of 2")[2].partition("1 ± 0")[0]
-    assert "± 0 " in six.partition("6 of 6")[2].partition("1 ± 0")[0]
+    assert "± 0 " not in six.partition("6 of 6")[2].partition("1 ± 0")[0]
     assert "paired by seed" in six
 
 
@@ -110,17 +109,17 @@ def test_a_value_that_is_no_law_of_faults_is_refused_with_the_form(shell: Shell)
 def test_more_channels_make_an_application_shorter(shell: Shell) -> None:
     said = shell(
         *("compare", VOLATILE, "--vary", "master.channels=1,20", "--set", "master.data=8"),
-        *("--runs", "12", "--set", "job.iterations=4", "--json"),
+        *("--runs", "24", "--set", "job.iterations=4", "--json"),
     )
     told = said.json()
     one, twenty = told["variants"]
     assert (said.code, said.err) == (0, "")
     assert [it["settings"]["master.channels"] for it in (one, twenty)] == [1, 20]
-    assert one["ratio"] == {"mean": 1, "half": 0, "low": 1, "high": 1, "size": 12}
+    assert one["ratio"] == {"mean": 1, "half": 0, "low": 1, "high": 1, "size": 24}
     assert (one["verdict"], twenty["verdict"]) == ("baseline", "better")
     assert twenty["ratio"]["mean"] + twenty["ratio"]["half"] < 1
     assert twenty["best"] > one["best"]
-    assert told["seeds"] == [run["seed"] for run in one["runs"]] == list(range(1, 13))
+    assert told["seeds"] == [run["seed"] for run in one["runs"]] == list(range(1, 25))
 
 
 def test_a_variant_compared_with_itself_is_no_better_and_no_worse(shell: Shell) -> None:
@@ -128,7 +127,8 @@ def test_a_variant_compared_with_itself_is_no_better_and_no_worse(shell: Shell) 
     said = shell("compare", path, "--vary", "policy.name=IE,IE", "--runs", "3")
     rows = [it.split() for it in said.out.splitlines() if it.startswith("  policy.name=IE ")]
     assert rows[0][-7:] == ["1", "±", "0", "3", "of", "3", "baseline"]
-    assert rows[1][:-3] == [rows[0][0], "(2)", *rows[0][1:-1]]
+    assert rows[1][:-9] == [rows[0][0], "(2)", *rows[0][1:-7]]
+    assert rows[1][-6:-3] == rows[0][-4:-1]
     assert rows[1][-3:] == ["no", "difference", "shown"]
 
 
@@ -140,7 +140,7 @@ def test_where_nothing_is_random_runs_count_once_and_there_is_no_verdict(shell: 
     assert "±" not in said.out
     easy, fcfs = shell.told(*words, "--runs", "5")["variants"]
     assert (easy["verdict"], fcfs["verdict"]) == ("baseline", "no verdict")
-    assert (fcfs["ratio"]["size"], fcfs["ratio"]["half"]) == (1, None)
+    assert fcfs["ratio"]["half"] is None
 
 
 STREAM = """
@@ -219,7 +219,7 @@ def test_capped_runs_are_counted_and_in_no_mean(shell: Shell) -> None:
     assert all(run["value"] is None for run in short["runs"] if run["end"] == "capped")
     assert told["paired"] == [seed for seed in range(6) if seed not in capped]
     assert (short["as_asked"], long["as_asked"]) == (6 - len(capped), 6)
-    assert long["ratio"] == {"mean": 1, "half": 0, "low": 1, "high": 1, "size": 6 - len(capped)}
+    assert (long["ratio"]["mean"], long["ratio"]["size"]) == (1, 6 - len(capped))
     assert long["mean"]["size"] == 6
     note = f"Not completed, and in no mean: job.cap=30: {len(capped)} capped. Variants are compared"
     out = shell(*words).out

@@ -198,7 +198,7 @@ def test_two_numbers_are_changed_together_and_drawn_as_a_map(shell: Shell, tmp_p
     assert at[20, 5] == 1
     assert at[16, 6] == pytest.approx(155 / 133)
     drawn = 'faults={kind="exponential",mtbf=200,downtime=1}'
-    said = shell("sensitivity", "study.toml", *words[:3], "12", "--set", drawn, "-o", "map.png")
+    said = shell("sensitivity", "study.toml", *words[:3], "40", "--set", drawn, "-o", "map.png")
     assert "Within 20 % of both, makespan over its mean as it is becomes " in said.out
     assert (tmp_path / "map.png").stat().st_size > 10_000
 

@@ -1,15 +1,8 @@
-"""How often an interval covers the truth where runs were added until it was narrow.
-
-    python -m tests.sims.campaign.coverage [STUDIES]
-
-draws that many studies of each law, without a simulation, and prints the share of them whose
-interval at the end covers the true ratio of the means.
-"""
+"""How often an interval covers the truth where runs were added until it was narrow."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.random import Generator, default_rng
@@ -81,7 +74,7 @@ def share(law: str, studies: int, relative: float = 0.04, growth: float = 1.5) -
     return sum(covered(law, study, precision) for study in range(studies)) / studies
 
 
-if __name__ == "__main__":
+def rows(studies: int) -> Iterator[str]:
+    """Yield a line for each law: how often the interval at the end covers the true ratio."""
     for name in LAWS:
-        number = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-        print(f"{name:12}{share(name, number):8.2%} of {number:,} studies")
+        yield f"{name:12}{share(name, studies):8.2%} of {studies:,} studies"
