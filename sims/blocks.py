@@ -5,9 +5,10 @@ how much its figures would differ over other weeks like its own: the jobs submit
 time count as one observation. Neighbouring blocks may go together: an interval is wider by their
 correlation (`widening`), and only so many count for a verdict as are independent.
 
-Whatever is summed up over the jobs, a mean or a tail, has a number for each block (the grouped jackknife's, Tukey 1958; Shao and Wu 1989
-on tails): the mean of these numbers is the summary, and their spread shows how sure it is. Two
-policies have the same jobs in the same blocks, so the differences of their numbers are paired.
+Whatever is summed up over the jobs, a mean or a tail, has a number for each block (the grouped
+jackknife's, Tukey 1958; Shao and Wu 1989 on tails): the mean of these numbers is the summary, and
+their spread shows how sure it is. Two policies have the same jobs in the same blocks, so the
+differences of their numbers are paired.
 """
 
 from __future__ import annotations

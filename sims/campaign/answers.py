@@ -124,7 +124,9 @@ def answer(cells: Sequence[Comparison], baseline: str) -> str | None:
     tested = [line for cell in cells for line in cell.lines if line.tested]
     if not tested:
         return None
-    runs = f"{counted(max(cell.seeds for cell in cells), 'run')} of each variant"
+    many = [len(line.runs) for cell in cells for line in cell.lines]
+    runs = f"{min(many):,} to " * (min(many) < max(many)) + counted(max(many), "run")
+    runs += " of each variant"
     lacking = any(line.left_out for cell in cells for line in cell.lines)
     part = ", compared over the seeds on which both have a value" if lacking else ""
     if len(cells) > 1:

@@ -22,6 +22,7 @@ from sims.campaign.answers import Answer, assumptions, ends, expressions
 from sims.campaign.axes import (
     FORMS,
     Dimension,
+    Point,
     Settings,
     as_toml,
     dimension,

@@ -66,6 +66,17 @@ def test_several_cells_are_counted() -> None:
     )
 
 
+def test_cells_with_other_numbers_of_runs_say_both() -> None:
+    """Precision asks for 5 runs in one cell, and for 4 in the other."""
+    fewer = {
+        name: [Compared(k, RunStatus.COMPLETED, value) for k, value in enumerate(row[:4])]
+        for name, row in (("base", BASE), ("other", scaled(0.8)))
+    }
+    cells = [compared(other=scaled(0.8)), judged([compare((), COST, fewer, "base")], LEVEL)[0]]
+    said = answer(cells, "base")
+    assert said is not None and said.endswith("; 4 to 5 runs of each variant in each cell.")
+
+
 def test_what_is_not_compared_has_no_sentence() -> None:
     assert answer([compared()], "base") is None
 
