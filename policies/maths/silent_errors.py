@@ -48,6 +48,8 @@ def rate_probabilities(works: Numbers, rate: float) -> NDArray[np.float64]:
 def draw_failures(probabilities: Numbers, rng: Generator) -> list[int]:
     """Draw, independently for each job, its number f of failed attempts before its first success,
     P(f) = q^f (1 - q), where q is the job's element of `probabilities`."""
+    if not any(probabilities):
+        return [0] * len(probabilities)  # nothing is drawn where there is no chance
     succeeds = 1 - np.asarray(probabilities, dtype=np.float64)
     # numpy's geometric law counts trials, the success included.
     return list((rng.geometric(succeeds) - 1).tolist())

@@ -311,6 +311,8 @@ def lacking(cells: Sequence[Comparison], measure: str, ranked: bool = True) -> I
         )
     if any(cell.seeds == 1 and not cell.speaks and not cell.too_short for cell in cells):
         yield "One run each: no intervals, no verdict."
+    if exact := [cell for cell in cells if cell.exact]:
+        yield f"The runs draw nothing at random{_at(exact, cells)}: each figure is exact."
     if alike := [cell for cell in cells if cell.alike and not cell.lines[0].mean.bounded]:
         where = f": the seed does not change it in these runs{_at(alike, cells)}"
         once = "they are one observation, without an interval and a verdict"

@@ -129,7 +129,8 @@ def known_of(runs: Sequence[Compared], gauge: AnyMeasure) -> Known:
     or 1 in all runs counts an event.
     """
     values = values_of(runs)
-    known = Known(exact=bool(values) and all(run.drew is False for run in runs))
+    # A single run is one observation, be it of a log, which says nothing of others.
+    known = Known(exact=len(values) > 1 and all(run.drew is False for run in runs))
     if isinstance(gauge, OwnMeasure):
         event = bool(values) and set(values) <= {0.0, 1.0}
         return attrs.evolve(known, low=0.0, high=1.0, counts=True) if event else known
@@ -330,6 +331,11 @@ class Comparison:
         if effect is None or base or line.tested or not self.speaks:
             return effect
         return effect.unbounded
+
+    @property
+    def exact(self) -> bool:
+        """Whether the runs draw nothing at random, so that each figure is what it is."""
+        return all(it.mean.bounded and it.mean.half == 0 for it in self.lines)
 
     @property
     def alike(self) -> bool:

@@ -132,15 +132,16 @@ def test_a_variant_compared_with_itself_is_no_better_and_no_worse(shell: Shell) 
     assert rows[1][-3:] == ["no", "difference", "shown"]
 
 
-def test_where_nothing_is_random_runs_count_once_and_there_is_no_verdict(shell: Shell) -> None:
+def test_where_nothing_is_random_figures_are_exact(shell: Shell) -> None:
     words = ("compare", SCENARIOS / "batch-easy.toml", "--vary", "policy.name=EASY,FCFS")
     said = shell(*words, "--runs", "5")
-    assert "All runs of a variant have the same makespan: the seed does not change it" in said.out
-    assert "one observation, without an interval and a verdict" in said.out
-    assert "±" not in said.out
+    assert "The runs draw nothing at random: each figure is exact." in said.out
     easy, fcfs = shell.told(*words, "--runs", "5")["variants"]
-    assert (easy["verdict"], fcfs["verdict"]) == ("baseline", "no verdict")
-    assert fcfs["ratio"]["half"] is None
+    assert easy["mean"]["half"] == fcfs["ratio"]["half"] == 0
+    exact = fcfs["mean"]["mean"] / easy["mean"]["mean"]
+    assert fcfs["ratio"]["mean"] == pytest.approx(exact)
+    same = "no difference shown" if exact == 1 else "worse" if exact > 1 else "better"
+    assert (easy["verdict"], fcfs["verdict"]) == ("baseline", same)
 
 
 STREAM = """
