@@ -130,11 +130,11 @@ def why(
     from sims.trace.read import causes, clock_of
 
     with reading(log, own=True) as file:
+        clock = clock_of(log)  # it may refuse the log's head, and so comes before any note
         chain = causes(file, seq)
     if as_json:
         print(json.dumps([_record_as_json(record) for record in chain]))
         return
-    clock = clock_of(log)
     lines = [_line(record, clock) for record in chain]
     show(*(lines if everything else folded(lines)))
 

@@ -31,8 +31,13 @@ def test_the_cost_is_reported_workers_whose_trace_no_chain_fits() -> None:
 
 @pytest.mark.parametrize(
     "found",
-    [13914, 14755, 15105, 15917, 16733, 20280, 27893, 29820, 31849, 33443, 47434, 49175, 72152],
+    [13914, 14755, 15105, 15917, 20280, 27893, 29820, 31849, 33443, 47434, 49175, 72152, 701542],
 )
 def test_what_the_fuzzer_found_is_refused_in_one_line(found: int) -> None:
     answer = ask(case(found))
     assert (answer.code, answer.trouble) == (2, "")
+
+
+def test_one_bad_line_of_a_log_of_jobs_is_left_out_and_refuses_nothing() -> None:
+    answer = ask(case(16733))
+    assert (answer.code, answer.trouble) == (0, "")
