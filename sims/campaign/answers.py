@@ -7,18 +7,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sims.campaign import Campaign
-from sims.campaign.axes import settings_text
+from sims.campaign.axes import settings_text, unit_of
 from sims.campaign.batches import RunStatus
-from sims.campaign.comparing import Comparison, Line, Verdict
+from sims.campaign.comparing import UNJUDGED, Comparison, Line, Verdict
 from sims.campaign.results import Results, write_frame
 from sims.errors import imported, visible
 from sims.exports.tables import SUFFIXES, Library, library_or_default, polars_or_error
 from sims.intervals import FEWEST_BLOCKS, Estimate, estimate_as_json, rounded, rounded_ratio
-from sims.telling import about, as_html, as_text, counted
+from sims.telling import SECOND, about, amount_of, as_html, as_text, counted, units
 from sims.writing import check_suffix
 
 if TYPE_CHECKING:
@@ -170,6 +171,52 @@ def _over_cells(cells: Sequence[Comparison], baseline: str) -> str:
         for name in variants
     ]
     return f"By {cells[0].gauge.value}, {'; '.join(clauses)}"
+
+
+NAMED = 5
+"""Largest number of classes of jobs that a sentence names as losing."""
+
+
+def loss(cell: Comparison, line: Line) -> float:
+    """Return by how much a variant's mean is worse than the baseline's, in the measure's unit; -inf
+    where it is not known."""
+    base = next(it for it in cell.lines if it.verdict is Verdict.BASELINE)
+    more = line.mean.mean - base.mean.mean
+    return (-more if cell.gauge.higher_is_better else more) if isfinite(more) else -inf
+
+
+def losers(cells: Sequence[Comparison], by: str, unit: str) -> Iterator[str]:
+    """Yield a sentence for each variant that says which classes of jobs lose under it, and by how
+    much, all in one unit. `by` is what the classes are of, such as `user`, and `unit` is the
+    scenario's."""
+    for variant in dict.fromkeys(it.variant for it in cells[0].lines if it.verdict not in UNJUDGED):
+        lines = [(cell, it) for cell in cells for it in cell.lines if it.variant == variant]
+        lines.sort(key=lambda at: -loss(*at))
+        worse = [at for at in lines if at[1].verdict is Verdict.WORSE]
+        named = (worse or [at for at in lines if loss(*at) > 0])[:NAMED]
+        size, word = (1.0, "")
+        if cells[0].gauge.timed and named:
+            size, word = unit_of(loss(*named[0])) if unit == SECOND else (1.0, units(unit))
+        names = ", ".join(
+            f"{_titled(by, cell)} ({amount_of(loss(cell, it) / size, 3)} {word}".rstrip() + " more)"
+            for cell, it in named
+        )
+        found = Counter(it.verdict for _, it in lines)
+        open_ = found[Verdict.UNKNOWN] + found[Verdict.NOT_SHOWN]
+        counts = f"of {counted(len(lines), by)}, {found[Verdict.WORSE]:,} lose, "
+        counts += f"{found[Verdict.BETTER]:,} gain, and of {open_:,} neither is shown"
+        name = cells[0].gauge.value
+        if worse:
+            yield f"Under {variant} these lose by their {name}, the most first: {names}; {counts}."
+        else:
+            most = f"; the largest differences are {names}" if named else ""
+            yield f"Under {variant} no {by} is shown to lose by its {name}{most}; {counts}."
+
+
+def _titled(by: str, cell: Comparison) -> str:
+    """Return the name of a class of jobs; of one that is a number, with what it is of."""
+    name = str(cell.point[-1][1])
+    return f"{by} {name}" if name[:1].isdigit() else name
 
 
 def assumptions(scenario: Scenario) -> str:

@@ -163,7 +163,7 @@ def draw_runs(cells: Iterable[Comparison], path: Path, title: str, unit: str) ->
     figure, each = "", "of each run"
     for cell in cells:
         if cell.speaks:  # numbers whose mean is the measure, and which may be below 0 (blocks.py)
-            each = "by block of time"
+            each = "by block of time (may be below 0)"
         figure = cell.gauge.words + (f", {units(unit)}" if cell.gauge.timed else "")
         panels[settings_text(cell.point) if cell.point else ""] = {
             it.variant: (_values(cell, it), cell.known_mean(it)) for it in cell.lines

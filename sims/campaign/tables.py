@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 from attrs import define
 
-from sims.campaign.answers import Answer, answer, assumptions, ends, notes_on
+from sims.campaign.answers import Answer, answer, assumptions, ends, losers, loss, notes_on
 from sims.campaign.axes import as_toml, settings_text
 from sims.campaign.batches import AnyMeasure
 from sims.campaign.comparing import Comparison, Line, Verdict, corrected, judged
@@ -71,7 +72,17 @@ class Table(Answer):
         Their intervals hold together over all measures."""
         asked = self.results.campaign
         found = [cell for gauge in asked.gauges for cell in self.results.compared(gauge)]
-        return judged(found, asked.level)
+        cells = judged(found, asked.level)
+        return self._by_loss(cells) if asked.by else cells
+
+    def _by_loss(self, cells: list[Comparison]) -> list[Comparison]:
+        """Return the comparisons of classes of jobs with those first that lose the most, of each
+        measure and each point on the axes."""
+        places = {place: k for k, place in enumerate(dict.fromkeys(map(_place, cells)))}
+        most = {
+            id(cell): max(loss(cell, it) for it in cell.lines[1:] or cell.lines) for cell in cells
+        }
+        return sorted(cells, key=lambda cell: (places[_place(cell)], -most[id(cell)]))
 
     def comparisons(self) -> list[Comparison]:
         """Return the comparisons of the first measure, one for each cell and class of jobs."""
@@ -107,7 +118,19 @@ class Table(Answer):
         """Notes that a reader of the figures needs, a line each."""
         shown = [] if self.short else self.cells
         notes = list(notes_on(self.results, self.comparisons(), corrected(shown)))
-        return [*notes, *self._shortened(), *self._answer()]
+        return [*notes, *self._shortened(), *self._answer(), *self._losers()]
+
+    def _losers(self) -> Iterator[str]:
+        """Yield, where classes of jobs are compared, which of them lose, at each point on the
+        axes."""
+        asked, cells = self.results.campaign, self.comparisons()
+        if asked.by is None or len(asked.variants) < 2:
+            return
+        for _, group in groupby(cells, _place):
+            listed = list(group)
+            at = settings_text(listed[0].point[:-1]) if asked.axes else ""
+            for text in losers(listed, asked.by.value, self.results.unit):
+                yield f"{at}: {text}" if at else text
 
     def _answer(self) -> Iterator[str]:
         """Yield a sentence on what the first measure shows, and one on what the scenarios assume;
@@ -377,6 +400,12 @@ class Table(Answer):
             return draw(self.results, Path(path))
         found = answer(self.comparisons(), self.results.campaign.reference)
         return draw_runs(self.comparisons(), Path(path), found or self.title, self.results.unit)
+
+
+def _place(cell: Comparison) -> str:
+    """Return the measure of a comparison of one class of jobs, and its point on the axes, as
+    text."""
+    return f"{cell.gauge.value} {settings_text(cell.point[:-1])}"
 
 
 def _row(cell: Comparison, line: Line) -> dict[str, Any]:

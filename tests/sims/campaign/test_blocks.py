@@ -218,7 +218,7 @@ def test_where_a_seed_makes_a_difference_runs_are_compared() -> None:
 def test_a_picture_over_blocks_says_that_its_values_may_be_negative(weeks: Shell) -> None:
     assert weeks(*COMPARE, "--measure", "wait", "-o", "it.svg").code == 0
     drawn = Path("it.svg").read_text()
-    assert "<!-- mean wait, s, jackknife pseudo-value of each block -->" in drawn
+    assert "<!-- mean wait, s, by block of time (may be below 0) -->" in drawn
 
 
 def test_classes_of_jobs_are_compared_by_a_measure_that_has_another_name(weeks: Shell) -> None:

@@ -167,8 +167,15 @@ def test_who_loses_is_reported_by_user_with_an_interval(shell: Shell) -> None:
     words = ("--vary", "policy.order=FCFS,SPT", "--by", "user", "--runs", "8", "--measure", "wait")
     path = shell.write(STREAM)
     cells = shell.told("compare", path, *words)["cells"]
-    assert [cell["at"] for cell in cells] == [{"user": "alice"}, {"user": "bob"}]
-    alice, bob = (cell["variants"][1] for cell in cells)
+    assert [cell["at"] for cell in cells] == [{"user": "bob"}, {"user": "alice"}]
+    bob, alice = (cell["variants"][1] for cell in cells)
+    out = shell("compare", path, *words).out
+    more = bob["mean"]["mean"] - cells[0]["variants"][0]["mean"]["mean"]
+    [last] = [it for it in out.splitlines() if it.startswith("Under policy.order=SPT ")]
+    lost = bob["verdict"] == "worse"
+    assert ("these lose by their wait, the most first: bob (" in last) is lost
+    assert f"bob ({more:.3g} " in last or f"bob ({more / 60:.3g} min" in last
+    assert "; of 2 users, " in last
     assert alice["ratio"]["mean"] < 1 < bob["ratio"]["mean"]
     assert all(
         it["ratio"]["low"] < it["ratio"]["mean"] < it["ratio"]["high"] for it in (alice, bob)
