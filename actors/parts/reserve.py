@@ -9,6 +9,8 @@ from attrs import define, field
 
 from actors.deciders.queue.state import QueueState
 from actors.events import ReserveCalled
+from actors.messages import LookAgain
+from actors.runtime import Phase
 from actors.worker_messages import ComeInTime
 from policies.availability import WorkerState
 from policies.interface.queue import Queued
@@ -34,6 +36,8 @@ class Reserve:
     """Reserve workers that are DOWN."""
     called: int | None = field(init=False, default=None)
     """Worker that has been called and is not UP yet; None: there is none."""
+    due: float = field(init=False, default=-1)
+    """Time at which the worker called last should come."""
     widened: dict[int, tuple[Queued, int]] = field(init=False, factory=dict)
     """Maps the index of each job for which a worker was called to its entry in the queue and the
     number of its members."""
@@ -47,9 +51,12 @@ class Reserve:
 
     def call(self, scheduler: Scheduler, state: QueueState, cause: int) -> None:
         """Call the next reserve worker that is not DOWN, after a decision, if the first job of the
-        queue needs more workers than are free and no called worker is still to come. `cause` is the
+        queue needs more workers than are free and no called worker is still to come. A called one
+        that is DOWN when it should come is not waited for: it comes when it is UP. `cause` is the
         number of the event that called for the decision."""
         self._resize(scheduler, state, cause)
+        if self.called in self.down and self.due <= scheduler.due_by:
+            self.called = None  # it is in repair or has retired: the next one is called in its place
         first = state.queue[0] if state.queue else None
         if first is None or self.called is not None or first.processors <= state.free:
             return
@@ -57,8 +64,9 @@ class Reserve:
         if worker is None:
             return
         self.left.remove(worker)
-        self.called = worker
+        self.called, self.due = worker, scheduler.now + self.delay
         cause = scheduler.record(cause, ReserveCalled, worker, first.job.name)
+        scheduler.at(self.due, LookAgain(), cause, Phase.DECISION)
         assert scheduler.workers is not None
         scheduler.send(scheduler.workers(worker), ComeInTime(self.delay), cause)
         index = first.key[1]

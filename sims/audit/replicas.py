@@ -218,8 +218,6 @@ def _rejoined(w: World, copy: Copy, run: Run, replicas: Replicas, cause: int) ->
         group.standing = Standing.IN
         copy.absent |= group.absent
         group.absent = set()
-        # The group's members have their buddies' checkpoints again.
-        copy.failed.difference_update(group.members)
     if back:
         left = len(replicas.left)
         event = e.ReplicasRejoined(copy.job.name, run.number, _named(back), left)
@@ -277,7 +275,8 @@ def _gathered(w: World, copy: Copy, run: Run, replicas: Replicas) -> Script:
         w.push(copy.job, Phase.RESUME, order, partial(_gather_loaded, w, copy, replicas))
         return
     loaded = [it for it in out if it.standing is Standing.LOADED and not it.absent]
-    if loaded and replicas.pause is None:
+    advances = run.hung is None and not copy.blind  # else no group rejoins the run
+    if loaded and replicas.pause is None and advances:
         yield from _rejoin(w, copy, run, replicas, loaded)
 
 

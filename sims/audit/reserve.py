@@ -62,6 +62,7 @@ class Reserve:
         w.decides()
         job: Job = allowed(w.jobs.get(event.job), "no such job waits")
         allowed(not job.copies, f"{event.job} has started")
+        self._pass_over()
         allowed(self.called is None, "another worker has been called and has not come")
         ready = (n for n in self.left if n not in w.workers or w.workers[n].state is not DOWN)
         worker = next(ready, None)
@@ -75,8 +76,7 @@ class Reserve:
         self.left.remove(event.worker)
         time, worker = w.now + self.delay, event.worker
         self.called, self.calls[worker] = worker, (time, seq)
-        if worker in w.unowned:
-            w.at(time, Phase.DECISION, Emitter(), 0, partial(self._check_come, worker))
+        w.at(time, Phase.DECISION, Emitter(), 0, partial(self._check_come, worker))
         if job.standbys and job.name not in self.wide:
             self.wide[job.name] = job.standbys
             decider.triggers.append(seq)
@@ -84,8 +84,20 @@ class Reserve:
     def _check_come(self, worker: int) -> None:
         """Check, at the time at which the called worker `worker` is due to come, that its owner
         does not keep it RECLAIMED any longer."""
-        kept = self.w.worker(worker).state is RECLAIMED and not self.w.capped
+        w = self.w
+        kept = w.worker(worker).state is RECLAIMED and worker in w.unowned and not w.capped
         comes(not kept, f"worker {worker} of the reserve comes")
+        self._pass_over()
+
+    def _pass_over(self) -> None:
+        """Wait no more for the called worker if it is DOWN and should have come: the decider looks
+        again, because of its call."""
+        time, seq = self.calls.get(-1 if self.called is None else self.called, (inf, -1))
+        if self.called is None or (time > self.w.now and not same(time, self.w.now)):
+            return
+        if self.w.worker(self.called).state is DOWN:
+            self.called = None
+            self.w.decider.triggers.append(seq)
 
     def started(self, job: Job, size: int) -> int:
         """Check that a job that starts with `size` members gets all the workers that it has waited

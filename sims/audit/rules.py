@@ -187,6 +187,7 @@ def save(copy: Copy, state: State) -> None:
         copy.saved, copy.holders = state, copy.full
         if copy.replicas is not None:
             copy.replicas.keepers, copy.replicas.given_up = copy.replicas.left, 0
+            copy.failed.clear()  # who went DOWN before has the new one, or is of no keeper
     # The copies of a job share one saved state: only progress replaces it.
     elif job.kind is IMAGES and state.beyond(job.saved):
         job.saved = state

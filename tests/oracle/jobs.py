@@ -160,13 +160,10 @@ class Group:
             return list(self.members)
         return [q for place, q in enumerate(self.members) if place // self.each not in self.out]
 
-    def forget_hits(self, replicas: set[int] | None = None) -> None:
-        """A recovery is over, or these replicas have rejoined."""
-        if replicas is None:
-            self.hits.clear()
-            self.keepers = set(range(self.job.replicas))
-        else:
-            self.hits = {place for place in self.hits if place // self.each not in replicas}
+    def forget_hits(self) -> None:
+        """All that count have the same checkpoint: a recovery is over, or one was taken."""
+        self.hits.clear()
+        self.keepers = set(range(self.job.replicas)) - self.out.keys()
 
     def replace(self, gone: int, newcomer: int) -> None:
         """It has the other's place."""

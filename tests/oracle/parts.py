@@ -202,7 +202,7 @@ class Parts:
             return
         self.checkpoints.append(told)
         group.saved += 1
-        group.keepers = set(range(job.replicas)) - group.out.keys()
+        group.forget_hits()
         if job.protection is Protection.BUDDIES:
             group.checkpoint = state
         elif job.image is None or state.fraction > job.image.fraction:

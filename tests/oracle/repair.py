@@ -186,11 +186,11 @@ class RepairWorld(World):
             self._break(struck, self.now + law.detection)
 
     def _break(self, unit: Unit, latest: Fraction) -> None:
-        """Of a worker that would be UP again now nobody has to hear that it is DOWN."""
+        """Of a worker that something else keeps DOWN nobody has to hear that it is DOWN."""
         self.unheard[unit] = {}
         for q in self._workers(unit):
             worker = self.workers[q]
-            if worker.struck == self.now or DOWN not in (self.state[q], self.before[q]):
+            if worker.struck == self.now or self.state[q] != DOWN:
                 self._fall(worker, latest)
                 worker.struck, self.unheard[unit][q] = self.now, latest
             known = [it for it in self.unheard.values() if q in it]

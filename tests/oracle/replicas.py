@@ -2,8 +2,8 @@
 
 Readings: messages go on in a pause, and what they complete is complete when it is over; a part of
 length 0 that begins in a pause is passed at once. A fault of a replica that is rejoining is a drop.
-A replica that fails while it loads begins that anew, but for programs and data. The end of a pause
-to rejoin is to the replica's buddies what the end of a recovery is to all.
+A replica that fails while it loads begins that anew, but for programs and data. None rejoins a run
+that hangs, or whose fault is unheard. A rejoin is no recovery to the replica's buddies.
 """
 
 from __future__ import annotations
@@ -95,7 +95,6 @@ class ReplicatedWorld(StandbyWorld):
         back = {replica for replica, standing in group.out.items() if standing == REJOINING}
         for replica in back:
             del group.out[replica]
-        group.forget_hits(back)
         run.blind = any(self._unheard(q) for q in group.counting)
 
     def _start_kept(self) -> None:
@@ -115,7 +114,7 @@ class ReplicatedWorld(StandbyWorld):
             for replica, standing in group.out.items()
             if standing == LOADED and self._up(group, replica)
         ]
-        if ready and group.pause is None:
+        if ready and group.pause is None and not run.still:
             group.out.update(dict.fromkeys(ready, REJOINING))
             group.pause = run.job.rejoin
             if not run.job.rejoin:

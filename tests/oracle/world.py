@@ -215,8 +215,11 @@ class World(Parts):
 
     def _call(self) -> None:
         """The next of the reserve, for the first job that waits with too few workers (P11)."""
-        if self.coming is not None and self.state[self.coming[0]] == UP:
-            self.coming = None
+        if self.coming is not None:
+            who, due = self.coming
+            late = due <= self.now and self.state[who] == DOWN
+            if late or self.state[who] == UP:
+                self.coming = None
         waiting = [it for it in self.priority if it.release <= self.now]
         waiting = [it for it in waiting if it.completion is None and not it.copies_held]
         if not waiting or self.coming is not None:
