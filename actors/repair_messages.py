@@ -55,6 +55,9 @@ class StruckWhileDown:
     that repairs, and a job with replicas that holds me."""
 
     index: int
+    hidden: bool = False
+    """Whether a job that holds me does not know of the fault yet, as my DOWN would have ended at
+    this instant."""
 
 
 @message

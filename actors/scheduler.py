@@ -279,8 +279,7 @@ class Scheduler(Actor):
                 part.came_up(worker, message.repaired, cause)
         held = dispatcher.tell_job(cause, MemberStateChanged, worker, state, message.hidden)
         if held and message.hidden:
-            for part in self.parts:
-                part.hide(worker, cause)
+            self.hide(worker, cause)
         else:
             self.known(worker, state, cause, self.pool.holder(worker) if state is DOWN else -1)
 
@@ -441,6 +440,12 @@ class Scheduler(Actor):
 
     def holds(self, copy: int, numbers: Intervals) -> None:
         self.decider.replaced(copy, numbers)
+
+    def hide(self, worker: int, cause: int) -> None:
+        """Let the parts know of a fault of this worker that is not to be known yet. `cause` is the
+        number of the event that logs it."""
+        for part in self.parts:
+            part.hide(worker, cause)
 
     def hides(self, worker: int) -> bool:
         return any(part.hides(worker) for part in self.parts)

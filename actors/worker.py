@@ -13,6 +13,7 @@ from actors.repair_messages import BackFromRepair, GoToRepair, StruckWhileDown, 
 from actors.runtime import Actor, Phase, System, handles
 from actors.transfer_client import TransferClient
 from actors.worker_messages import (
+    CalledButDown,
     ComeInTime,
     Fail,
     Hang,
@@ -113,6 +114,9 @@ class Worker(Actor):
     """Units of the worker that keep it DOWN: a fault has struck them, or they are in repair."""
     _struck: list[tuple[Unit, int]] = field(init=False, factory=list)
     """Units of the worker that faults strike at this instant, and the numbers of those events."""
+    _prolonged: float | None = field(init=False, default=None)
+    """Time at which the fault is detected at the latest that strikes the worker at this very
+    instant, at which its DOWN would have ended; None: there is none."""
     _repair: tuple[float, int] | None = field(init=False, default=None)
     """Time at which the worker went to repair, or came back from it, last, and number of that
     event; None before its first repair."""
@@ -212,8 +216,7 @@ class Worker(Actor):
         a fault, a hang, a repair and the end of a downtime, whatever the order in which they were
         reported."""
         due_by, was = self.system.loop.due_by, self.state
-        if self.reserved:
-            self._come_if_due(due_by)
+        comes = self.reserved and self._come_if_due(due_by)
         following = self._next
         if following is not None and following[0] <= due_by:
             self._given = following[1]
@@ -234,20 +237,29 @@ class Worker(Actor):
             self._change(state)
         if self._struck:
             self._report_struck(was)
+        if comes and state is DOWN and self._comes is not None:
+            self.send(self.scheduler, CalledButDown(), self._comes[1])
 
-    def _come_if_due(self, due_by: float) -> None:
-        """Give the worker of the reserve to its owner's states once it was called and the delay is
-        over by the time `due_by`, the end of this instant."""
-        if self._comes is not None and self._comes[0] <= due_by:
-            self.reserved = False
-            self._owned = self._given
+    def _come_if_due(self, due_by: float) -> bool:
+        """Give the worker of the reserve to its owner's states if it was called and the delay is
+        over by the time `due_by`, the end of this instant. Return whether that is so."""
+        if self._comes is None or self._comes[0] > due_by:
+            return False
+        self.reserved = False
+        self._owned = self._given
+        return True
 
     def _report_struck(self, was: WorkerState) -> None:
         """If the worker was DOWN already (`was`), so that no change of state tells of them, report
         the faults that have struck its units at this instant to the scheduler. Then forget these
         faults."""
         if was is DOWN:
-            self.send(self.scheduler, StruckWhileDown(self.index), self._struck[0][1])
+            fault, latest = self._struck[0][1], self._prolonged
+            hidden = latest is not None and self._hidden is None
+            self.send(self.scheduler, StruckWhileDown(self.index, hidden), fault)
+            if latest is not None and hidden:
+                self._hide(latest, fault)
+        self._prolonged = None
         self._struck.clear()
 
     def _hang_unless(self, away: bool, hang: Hang, fault: Fail | None) -> None:
@@ -286,6 +298,7 @@ class Worker(Actor):
         else:
             # The fault prolongs the present DOWN.
             self._downtime_end = self._until, self._went_down
+            self._prolonged = known if self._struck and known > due_by else None
         if self._hidden is not None and known < self._hidden[0]:
             self._hide(known, self._hidden[1])  # this fault is detected before the earlier one
 

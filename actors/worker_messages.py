@@ -174,6 +174,12 @@ class SpeedChanged:
 
 
 @message
+class CalledButDown:
+    """Worker to scheduler: I have been called from the reserve and should come now, but I am
+    DOWN."""
+
+
+@message
 class HiddenFaultDetected:
     """Worker to scheduler: the fault that made me go DOWN, which was hidden from my job, is
     detected now."""

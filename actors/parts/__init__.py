@@ -19,6 +19,7 @@ from actors.parts.repair import Repair, RepairReports
 from actors.parts.replacement import Replacement, ReplacementChoice
 from actors.parts.replicas import Replicas
 from actors.parts.reuse import Reuse
+from actors.parts.reserve import ReserveCalls
 from actors.parts.scheduler_part import SchedulerHost, SchedulerPart
 from actors.parts.standbys import StandbyIntake, Standbys
 from actors.parts.startup import Startup
@@ -58,5 +59,6 @@ OF_SCHEDULER: tuple[type[SchedulerPart], ...] = (
     StandbyIntake,
     HiddenFaults,  # last of those that settle an instant: what they gave out is held
     RepairReports,
+    ReserveCalls,
 )
 """Kinds of parts in the order in which a scheduler asks them."""

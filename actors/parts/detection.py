@@ -24,6 +24,15 @@ from policies.availability import WorkerState
 
 
 @message
+class MemberFaultHidden:
+    """Scheduler to job: a fault that you must not know of yet strikes this member of the copy at
+    the very instant at which its DOWN would have ended."""
+
+    copy: int
+    worker: int
+
+
+@message
 class MemberFaultDetected:
     """Scheduler to job: the fault by which this member of the copy went DOWN, hidden from you so
     far, is detected now."""
@@ -36,7 +45,7 @@ class MemberFaultDetected:
 class Detection(Part):
     """Keeps the faults of members that the job does not know of yet."""
 
-    late: ClassVar = (MemberFaultDetected,)
+    late: ClassVar = (MemberFaultDetected, MemberFaultHidden)
     _of: dict[int, dict[int, float]] = field(init=False, factory=dict)
     """Maps each copy that has such members to these, each with the time at which it went DOWN."""
 
@@ -48,6 +57,12 @@ class Detection(Part):
             copy.run.missing.add(worker)  # the run waits for it, whatever others report
             return copy.run.review(cause)
         return cause
+
+    @handles(MemberFaultHidden, during=AT_WORK)
+    def hide(self, message: MemberFaultHidden, _: int) -> None:
+        """Note a member that is struck again at the instant at which its DOWN would have ended."""
+        if message.copy in self.job.copies:
+            self._of.setdefault(message.copy, {}).setdefault(message.worker, self.job.now)
 
     @handles(MemberFaultDetected, during=AT_WORK)
     def detected(self, message: MemberFaultDetected, cause: int) -> None:

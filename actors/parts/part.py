@@ -38,6 +38,10 @@ class Others(Protocol):
         """Return the members of the copy that went DOWN by a fault that is not known yet, each with
         the time at which it did."""
 
+    def doubts(self, copy: Copy[Run]) -> bool:
+        """Return whether the copy's run stands still for a reason that the job does not know
+        yet."""
+
     def substitute(self, copy: Copy[Run], workers: Sequence[int]) -> Mapping[int, int]:
         """Give the places of these members, which are DOWN, to workers that are at hand, as far as
         there are any. Return each replaced member with the number of the event that logs it."""

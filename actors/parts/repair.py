@@ -13,6 +13,7 @@ from attrs import define, field
 from actors.copy import Copy
 from actors.job import AT_WORK
 from actors.messages import LookAgain, MemberStateChanged
+from actors.parts.detection import MemberFaultHidden
 from actors.parts.part import MemberMessage, Part
 from actors.parts.scheduler_part import SchedulerPart
 from actors.repair_messages import (
@@ -40,25 +41,31 @@ class Repair(Part):
     repairs: Actor
     recorded: bool
     """Whether repairs keep a record of how long runs have computed on each worker (R8)."""
-    _came_up: dict[int, dict[int, float]] = field(init=False, factory=dict)
-    """Maps each copy to its members that have come back UP after they went DOWN, each with the time
-    at which it last did."""
+    _fell: dict[int, dict[int, float]] = field(init=False, factory=dict)
+    """Maps each copy to its members that are DOWN, each with the time since which it is."""
+    _rose: dict[int, dict[int, float]] = field(init=False, factory=dict)
+    """Maps each copy to its members that have ceased to be DOWN, each with the time at which it
+    last did; without those that went DOWN at that very instant."""
 
     def takes(self, copy: Copy[Run], message: MemberMessage, cause: int) -> bool:
-        """Note when a member comes back UP, and leave the message to the job."""
-        came_up = isinstance(message, MemberStateChanged) and message.state is WorkerState.UP
-        if came_up and message.worker in copy.went_down:
-            self._came_up.setdefault(copy.number, {})[message.worker] = self.job.now
+        """Note when a member goes DOWN and when it ceases to be, and leave the message to the
+        job."""
+        if isinstance(message, MemberStateChanged):
+            now, fell = self.job.now, self._fell.setdefault(copy.number, {})
+            if message.state is WorkerState.DOWN:
+                fell.setdefault(message.worker, now)
+            elif fell.pop(message.worker, now) < now:
+                self._rose.setdefault(copy.number, {})[message.worker] = now
         return False
 
     def known(self, copy: Copy[Run], worker: int) -> None:
         """Report the members of the copy's run, which a fault ends, and those that were DOWN just
-        before this instant: those that still are, and those that came back UP at it."""
+        before this instant: those that still are, and those that have ceased to be at it."""
         if copy.run is None:
             return
-        now, came_up = self.job.now, self._came_up.get(copy.number, {})
-        fell = [worker for worker, (since, _) in copy.went_down.items() if since < now]
-        fell += (worker for worker, time in came_up.items() if time == now)
+        now, number = self.job.now, copy.number
+        fell = [it for it, since in self._fell.get(number, {}).items() if since < now]
+        fell += (it for it, time in self._rose.get(number, {}).items() if time == now)
         struck = RunStruck(copy.number, copy.members, fell)
         self.job.send(self.repairs, struck, NOTHING)
 
@@ -70,13 +77,17 @@ class Repair(Part):
         if copy is not None:
             self.known(copy, -1)
 
+    def replaced(self, copy: Copy[Run], worker: int, other: int) -> None:
+        self._fell.get(copy.number, {}).pop(worker, None)
+
     def run_ended(self, run: Run, kept: bool, cause: int) -> None:
         if self.recorded:
             over = RunOver(run.copy.number, run.copy.members)
             self.job.send(self.repairs, over, NOTHING)
 
     def left(self, copy: Copy[Run], cause: int) -> None:
-        self._came_up.pop(copy.number, None)
+        self._fell.pop(copy.number, None)
+        self._rose.pop(copy.number, None)
 
 
 @define(eq=False)
@@ -98,6 +109,9 @@ class RepairReports(SchedulerPart):
         scheduler, worker = self.scheduler, message.index
         # If an earlier fault of the worker is not known, this one becomes known together with it.
         if scheduler.hides(worker):
+            return
+        if message.hidden and scheduler.dispatcher.tell_job(cause, MemberFaultHidden, worker):
+            scheduler.hide(worker, cause)
             return
         copy = scheduler.pool.holder(worker)
         # Only a run with replicas goes on while it holds a worker that is DOWN.

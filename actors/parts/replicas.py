@@ -416,8 +416,6 @@ class Replicas(Part):
             replicas.rejoin(rejoining, copy.absent)
             about = job.name, run.number, self._named(rejoining), replicas.count
             cause = job.record(cause, ReplicasRejoined, *about)
-            for group in rejoining:
-                job.protection.rejoined(copy, group.members)
             # If a member of these groups has an undetected fault, the run waits from now on.
             run.missing.update(it for it in job.parts.hidden(copy) if replicas.of(it) in rejoining)
         job.resume_soon()
@@ -482,7 +480,8 @@ class Replicas(Part):
             self.job.resume_soon()
             return
         loaded = [it for it in out if it.standing is LOADED and not it.absent]
-        if loaded and run.pause is None:
+        # No group rejoins a run that does not advance, as it hangs or a fault is not known yet.
+        if loaded and run.pause is None and not self.job.parts.doubts(copy):
             self._rejoin(copy, run, loaded)
 
     def _refill(self, copy: Copy[Run], replicas: Groups) -> None:

@@ -9,9 +9,9 @@ from attrs import define, field
 
 from actors.deciders.queue.state import QueueState
 from actors.events import ReserveCalled
-from actors.messages import LookAgain
-from actors.runtime import Phase
-from actors.worker_messages import ComeInTime
+from actors.parts.scheduler_part import SchedulerPart
+from actors.runtime import handles
+from actors.worker_messages import CalledButDown, ComeInTime
 from policies.availability import WorkerState
 from policies.interface.queue import Queued
 
@@ -56,7 +56,7 @@ class Reserve:
         number of the event that called for the decision."""
         self._resize(scheduler, state, cause)
         if self.called in self.down and self.due <= scheduler.due_by:
-            self.called = None  # it is in repair or has retired: the next one is called in its place
+            self.called = None  # in repair or retired: the next one is called in its place
         first = state.queue[0] if state.queue else None
         if first is None or self.called is not None or first.processors <= state.free:
             return
@@ -66,7 +66,6 @@ class Reserve:
         self.left.remove(worker)
         self.called, self.due = worker, scheduler.now + self.delay
         cause = scheduler.record(cause, ReserveCalled, worker, first.job.name)
-        scheduler.at(self.due, LookAgain(), cause, Phase.DECISION)
         assert scheduler.workers is not None
         scheduler.send(scheduler.workers(worker), ComeInTime(self.delay), cause)
         index = first.key[1]
@@ -97,3 +96,13 @@ def reserve_of(workers: Sequence[int], delay: float) -> Reserve | None:
     """Return the reserve of these workers, each of which comes `delay` time units after its call;
     None if there are none."""
     return Reserve(list(workers), delay) if workers else None
+
+
+@define(eq=False)
+class ReserveCalls(SchedulerPart):
+    """Has the decider decide when a called worker is DOWN as it should come: the next one is called
+    in its place."""
+
+    @handles(CalledButDown)
+    def pass_over(self, _: CalledButDown, cause: int) -> None:
+        self.scheduler.call(cause)

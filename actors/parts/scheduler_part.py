@@ -38,6 +38,9 @@ class SchedulerHost(Protocol):
     def known(self, worker: int, state: WorkerState, cause: int, copy: int) -> None:
         """Act on a worker's change of state that is known to the job which holds the worker."""
 
+    def hide(self, worker: int, cause: int) -> None:
+        """Let the parts know of a fault of this worker that is not to be known yet."""
+
     def hides(self, worker: int) -> bool:
         """Return whether a fault of this worker is not known yet."""
 

@@ -100,6 +100,7 @@ class Buddies(Protection):
         if copy.division is not None:
             kept.keepers = [group for group in copy.division.groups if not group.out]
             kept.given_up = 0
+            kept.failed.clear()  # members of keepers have the new one, whatever befell them before
 
     def store(self, copy: Copy[Any], state: State) -> None:
         self._kept[copy.number].stored = state
@@ -178,9 +179,6 @@ class Buddies(Protection):
         kept.failed.clear()
         kept.fetches = False
         kept.keepers = None
-
-    def rejoined(self, copy: Copy[Any], members: Iterable[int]) -> None:
-        self._kept[copy.number].failed.difference_update(members)
 
     def failed(self, copy: Copy[Any]) -> float | None:
         """Discard what this copy has saved, as a verification has found an error, unless its

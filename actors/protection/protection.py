@@ -102,10 +102,6 @@ class Protection:
     def recovered(self, copy: Copy[Any]) -> None:
         """Record that the recovery with which the copy's run began is over."""
 
-    def rejoined(self, copy: Copy[Any], members: Iterable[int]) -> None:
-        """Record that these members, on which the copy's run had ceased to compute, have the whole
-        state again, and that the run computes on them (E1)."""
-
     def replaced(self, copy: Copy[Any], worker: int, other: int) -> None:
         """Record that the worker `other` has the place of the member `worker` from now on."""
 

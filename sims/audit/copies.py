@@ -176,6 +176,8 @@ def _note(
     if ended and state is UP:
         worker.repaired = w.now
     worker.down_since = None if state is not DOWN else w.now
+    if worker.state is DOWN and worker.fell < w.now:
+        worker.rose = w.now
     worker.fell = w.now if state is DOWN else worker.fell
     if worker.state is DOWN:
         worker.back = w.now

@@ -230,7 +230,9 @@ def detect(w: World, event: FaultDetected) -> Script | None:
 
 def _latest(w: World, copy: Copy, worker: int, fault: tuple[float, int]) -> Script | None:
     waits = not copy.gone and copy.undetected.get(worker) == fault
-    return fault_detected(w, copy, worker) if waits else None
+    if not waits or (w.repairs is not None and w.repairs.reveals(copy, worker)):
+        return None
+    return fault_detected(w, copy, worker)
 
 
 # --- hangs ----------------------------------------------------------------------------------------

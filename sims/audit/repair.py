@@ -41,6 +41,8 @@ class Unit:
     law: int = 0
     undetected: set[int] = Factory(set)
     """Workers of the unit that are not known to be DOWN yet."""
+    unsure: set[int] = Factory(set)
+    """Workers of the unit that may be known to be DOWN, or not: the log does not say."""
     runs: list[tuple[Copy, int]] = Factory(list)
     """Copies whose runs the fault has ended, with one of their members that it struck."""
     seq: int = -1
@@ -187,12 +189,48 @@ class Repairs:
             self.broken.setdefault(number, set()).add(unit)
             if worker.state is not DOWN:
                 self.falls.setdefault(number, seq)
+            elif copy is not None and number not in copy.undetected and self._hidden(unit, number):
+                copy.undetected[number] = w.now, seq
+                worker.detection = max(w.platform.detections)
+                yield from machine.delay_detection(w, copy, number, seq)
             elif copy is None or number not in copy.undetected:
                 # Only with replicas a run goes on while a member is DOWN.
                 held = copy if copy is not None and copy.replicas is not None else None
                 if held is not None and held.run is not None:
                     held.struck, held.former = w.now, held.members
                 self.known_down(number, held, seq)
+
+    def _hidden(self, unit: Unit, number: int) -> bool:
+        """Return whether the fault of `unit`, which strikes its worker `number` while a copy holds
+        it DOWN, is detected late: that DOWN would have ended at this instant.
+
+        The log does not say whether the worker's owner has it DOWN too, so that the fault is known
+        at once, nor which law has which detection: then either is accepted.
+        """
+        w = self.w
+        if number not in self.back or windows.covered(w, number) or not any(w.platform.detections):
+            return False
+        if number not in w.unowned or len(set(w.platform.detections)) > 1:
+            unit.unsure.add(number)
+        return True
+
+    def reveals(self, copy: Copy, worker: int) -> bool:
+        """Let a fault of `worker` that may have been known at once, but was not said to be, be
+        known since it struck. Return whether there is such a fault."""
+        units = [it for it in self.undetected if worker in it.unsure]
+        for unit in units:
+            unit.unsure.discard(worker)
+            copy.undetected.pop(worker, None)
+            self.known_down(worker, None, unit.seq)
+        return bool(units)
+
+    def _reveal(self, of: Struck, named: str) -> None:
+        """Reveal, by a line about a unit, the faults of its workers that may have been known."""
+        for unit in [it for it in self.undetected if it.unsure and it.of is of]:
+            for worker in sorted(unit.unsure if unit.named == named else ()):
+                copy = self.w.holder(worker)
+                if copy is not None:
+                    self.reveals(copy, worker)
 
     def _workers(self, of: Struck, named: str) -> tuple[int, ...]:
         """Return the numbers of the workers of the unit of kind `of` that the text `named` names.
@@ -210,6 +248,7 @@ class Repairs:
         """Check the line that blames a known fault on a unit, rightly or not, or on none; the unit
         that is blamed goes to repair."""
         workers = self._workers(event.of, event.workers)
+        self._reveal(event.of, event.workers)
         found = (it for it in self.known if it.workers == workers and it.of is event.of)
         unit = follows(next(found, None), "no such fault is known")
         first = min(self.known, key=lambda it: (it.law, it.workers[0]))
@@ -251,12 +290,12 @@ class Repairs:
 
     def _was_down(self, number: int) -> bool:
         worker = self.w.worker(number)
-        away = worker.state is DOWN or worker.back == self.w.now
-        return away and worker.fell < self.w.now
+        return worker.rose == self.w.now or (worker.state is DOWN and worker.fell < self.w.now)
 
     def start(self, event: RepairStarted) -> Script:
         """Check the line by which a free crew begins a stage of a repair: it serves the unit that
         has waited longest for this stage."""
+        self._reveal(event.of, event.workers)
         waiting = self._waiting(event.stage)
         unit = follows(waiting[0] if waiting else None, "nothing waits for this stage")
         follows(self._crews(event.stage) > 0, "no crew is free")

@@ -187,6 +187,8 @@ class Worker(Emitter):
     """Time since which it has been DOWN; None: it is not."""
     fell: float = -1
     """Time at which it went DOWN last."""
+    rose: float = -1
+    """Time at which it ceased to be DOWN last, if it had not gone DOWN at that very instant."""
     until: float | None = None
     """End of a fault's downtime."""
     detection: float = 0
