@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import tomllib
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import Any
 import pytest
 
 READ = (
-    *("cosched.json", "fleet*.json", "log/*.toml", "moldable.json", "oneworld.json"),
+    *("cosched.json", "fleet*.json", "fleet.json.gz", "log/*.toml", "moldable.json"),
+    "oneworld.json",
     *("practice.json", "redundancy.json", "rigid.json", "table1-volatile.json"),
     "volatile-figure1.json",
     "volatile.json",
@@ -41,7 +43,9 @@ def case_file(folder: Path, name: str) -> dict[str, Any]:
     path = folder / name
     if not path.exists():
         pytest.skip(f"{folder} has no {name}")
-    found: dict[str, Any] = json.loads(path.read_bytes())
+    content = path.read_bytes()
+    whole = gzip.decompress(content) if path.suffix == ".gz" else content
+    found: dict[str, Any] = json.loads(whole)
     return found
 
 

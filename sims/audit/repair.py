@@ -202,13 +202,14 @@ class Repairs:
 
     def _hidden(self, unit: Unit, number: int) -> bool:
         """Return whether the fault of `unit`, which strikes its worker `number` while a copy holds
-        it DOWN, is detected late: that DOWN would have ended at this instant.
+        it DOWN, may be detected late: that DOWN would have ended at this instant.
 
-        The log does not say whether the worker's owner has it DOWN too, so that the fault is known
-        at once, nor which law has which detection: then either is accepted.
+        The log does not say whether the worker's owner has it DOWN still, so that the fault is
+        known at once, nor which law has which detection: then either is accepted.
         """
         w = self.w
-        if number not in self.back or windows.covered(w, number) or not any(w.platform.detections):
+        others = self.broken[number] - {unit}
+        if others or windows.covered(w, number) or not any(w.platform.detections):
             return False
         if number not in w.unowned or len(set(w.platform.detections)) > 1:
             unit.unsure.add(number)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from actors.events import ScenarioStarted
-from actors.runtime import Record
+from actors.runtime import Record, WorkersRetired
 from sims.history.rows import Use
 from sims.ledger import account
 from tests.case_files import case_file
@@ -64,6 +64,23 @@ def test_practitioners_mechanisms_do_what_is_expected(cases_dir: Path) -> None:
     cases = case_file(cases_dir, "practice.json")["cases"]
     assert len(cases) > 100
     assert [it["name"] for it in cases if apart(compared(it))] == []
+
+
+@pytest.mark.filterwarnings("ignore:.*has one worker, and no buddy", "ignore:.*has no effect")
+def test_fleets_do_what_an_independent_oracle_expects(cases_dir: Path) -> None:
+    cases = case_file(cases_dir, "fleet.json.gz")["cases"]
+    assert len(cases) > 100
+    assert [it["name"] for it in cases if differs(it)] == []
+
+
+def differs(case: dict[str, Any]) -> bool:
+    """Whether a run is not as expected, which may be that too few workers are left."""
+    if "error" not in case:
+        return bool(apart(compared(case)))
+    with pytest.raises(WorkersRetired) as raised:
+        play(case["scenario"])
+    found = raised.value
+    return ["too few left", int(found.job), found.time] != case["error"]
 
 
 @pytest.mark.filterwarnings("ignore:.*has one worker, and no buddy")
