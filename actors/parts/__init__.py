@@ -18,8 +18,8 @@ from actors.parts.part import Host, Part
 from actors.parts.repair import Repair, RepairReports
 from actors.parts.replacement import Replacement, ReplacementChoice
 from actors.parts.replicas import Replicas
-from actors.parts.reuse import Reuse
 from actors.parts.reserve import ReserveCalls
+from actors.parts.reuse import Reuse
 from actors.parts.scheduler_part import SchedulerHost, SchedulerPart
 from actors.parts.standbys import StandbyIntake, Standbys
 from actors.parts.startup import Startup

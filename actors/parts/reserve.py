@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from attrs import define, field
 
-from actors.deciders.queue.state import QueueState
 from actors.events import ReserveCalled
 from actors.parts.scheduler_part import SchedulerPart
 from actors.runtime import handles
@@ -16,6 +15,7 @@ from policies.availability import WorkerState
 from policies.interface.queue import Queued
 
 if TYPE_CHECKING:
+    from actors.deciders.queue.state import QueueState
     from actors.scheduler import Scheduler
 
 
