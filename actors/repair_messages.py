@@ -116,6 +116,15 @@ class RecordsChanged:
 
 
 @message
+class MemberFaultHidden:
+    """Scheduler to job: a fault that you must not know of yet strikes this member of the copy at
+    the very instant at which its DOWN would have ended."""
+
+    copy: int
+    worker: int
+
+
+@message
 class MemberStruckAgain:
     """Scheduler to job: a fault strikes a member that is DOWN already. It belongs to a replica (a
     group of members that holds the whole state) that has dropped out of its run."""

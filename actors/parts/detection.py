@@ -17,19 +17,11 @@ from actors.intervals import Intervals, among
 from actors.job import AT_WORK
 from actors.parts.part import NONE_HIDDEN, Part
 from actors.parts.scheduler_part import SchedulerPart
+from actors.repair_messages import MemberFaultHidden
 from actors.run import Run
 from actors.runtime import handles, message
 from actors.worker_messages import HiddenFaultDetected
 from policies.availability import WorkerState
-
-
-@message
-class MemberFaultHidden:
-    """Scheduler to job: a fault that you must not know of yet strikes this member of the copy at
-    the very instant at which its DOWN would have ended."""
-
-    copy: int
-    worker: int
 
 
 @message

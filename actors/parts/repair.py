@@ -13,12 +13,12 @@ from attrs import define, field
 from actors.copy import Copy
 from actors.job import AT_WORK
 from actors.messages import LookAgain, MemberStateChanged
-from actors.parts.detection import MemberFaultHidden
 from actors.parts.part import MemberMessage, Part
 from actors.parts.scheduler_part import SchedulerPart
 from actors.repair_messages import (
     FaultKnown,
     LargestJobChanged,
+    MemberFaultHidden,
     MemberRetired,
     MemberStruckAgain,
     RecordsChanged,

@@ -2,21 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from attrs import define, field
 
 from actors.events import ReserveCalled
-from actors.parts.scheduler_part import SchedulerPart
-from actors.runtime import handles
+from actors.parts.scheduler_part import SchedulerHost, SchedulerPart
+from actors.runtime import Actor, handles
+from actors.runtime.actor import Recorder
 from actors.worker_messages import CalledButDown, ComeInTime
 from policies.availability import WorkerState
 from policies.interface.queue import Queued
 
-if TYPE_CHECKING:
-    from actors.deciders.queue.state import QueueState
-    from actors.scheduler import Scheduler
+
+class Caller(SchedulerHost, Protocol):
+    """The scheduler, as far as calls of workers need it."""
+
+    record: Recorder
+    workers: Callable[[int], Actor] | None
+
+    @property
+    def due_by(self) -> float:
+        """The latest time that still belongs to the present instant."""
+
+    def decide_soon(self, cause: int) -> None:
+        """Have the decider decide at this instant, once all else of it has been handled."""
+
+
+class WaitingJobs(Protocol):
+    """The queue, as far as calls of workers need it."""
+
+    queue: list[Queued]
+
+    @property
+    def free(self) -> int:
+        """Number of free workers."""
+
+    def resize(self, waiting: Queued, processors: int) -> None:
+        """Set the number of free workers that a waiting job needs to start."""
 
 
 @define(eq=False)
@@ -49,7 +73,7 @@ class Reserve:
         if worker == self.called and state is WorkerState.UP:
             self.called = None
 
-    def call(self, scheduler: Scheduler, state: QueueState, cause: int) -> None:
+    def call(self, scheduler: Caller, state: WaitingJobs, cause: int) -> None:
         """Call the next reserve worker that is not DOWN, after a decision, if the first job of the
         queue needs more workers than are free and no called worker is still to come. A called one
         that is DOWN when it should come is not waited for: it comes when it is UP. `cause` is the
@@ -73,7 +97,7 @@ class Reserve:
             self.widened[index] = first, first.processors
             self._resize(scheduler, state, cause)
 
-    def _resize(self, scheduler: Scheduler, state: QueueState, cause: int) -> None:
+    def _resize(self, scheduler: Caller, state: WaitingJobs, cause: int) -> None:
         """Set the number of free workers that each job for which a worker was called needs to
         start: its members and all its standbys or, if these are fewer, all workers that have not
         retired, but never less than its members. If a number changes, request a decision."""
