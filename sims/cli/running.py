@@ -17,7 +17,6 @@ from actors.events import WorkerChanged
 from sims.cli.progress import ShowProgress
 from sims.durations import in_unit
 from sims.errors import COMMAND_LINE, FAILED, InputError, imported, naming, note, show
-from sims.log import is_log
 from sims.options import (
     AsJson,
     Overrides,
@@ -32,7 +31,6 @@ from sims.options import (
     option,
     positive_int,
 )
-from sims.repeat import first_difference, repeat_of
 from sims.scenario import Scenario
 from sims.scenario.advice import warn_of_idle
 from sims.scenario.expectations import stated
@@ -69,7 +67,7 @@ def run(
         checked_seed(seed, COMMAND_LINE, "--seed")
     if log == "":
         raise InputError(COMMAND_LINE, "--log", "'' names no file", "a path, or `none`")
-    folder, repeats = file.parent, file.is_file() and is_log(file)
+    folder, repeats = file.parent, _is_log(file)
     if repeats:
         given = {"--seed": seed, "--set": changes, "--until": until, "--debug": debug or None}
         scenario, folder, until, debug = _repeated(file, given)
@@ -107,6 +105,15 @@ def run(
     return FAILED if told.get("same") is False else 0
 
 
+def _is_log(file: Path) -> bool:
+    """Return whether the file that is to be run is a log."""
+    if file.suffix == ".toml" or not file.is_file():
+        return False
+    from sims.log import is_log  # a run of a scenario need not load what reads logs
+
+    return is_log(file)
+
+
 def _repeated(log: Path, given: Mapping[str, object]) -> tuple[Scenario, Path, float | None, bool]:
     """Return the scenario of a log's run, the folder of its files, and its options `--until` and
     `--debug`.
@@ -114,6 +121,8 @@ def _repeated(log: Path, given: Mapping[str, object]) -> tuple[Scenario, Path, f
     Raises InputError for options of the command line that would change the run (`given` has their
     values, or None) and as `repeat_of` does.
     """
+    from sims.repeat import repeat_of
+
     for name in (name for name, value in given.items() if value is not None):
         problem = f"{log} is a log, whose run is repeated as it was"
         raise InputError(COMMAND_LINE, name, problem, "a scenario file, or no such option")
@@ -124,6 +133,8 @@ def _repeated(log: Path, given: Mapping[str, object]) -> tuple[Scenario, Path, f
 def _compared(log: Path, writer: LogWriter) -> tuple[dict[str, object], tuple[str, ...]]:
     """Compare a log with the one that its repeated run has written. Return what was found, as data
     and as lines for people."""
+    from sims.repeat import first_difference
+
     # The log may have been moved aside, as it has the name of the new one.
     replaced = log.exists() and log.samefile(writer.path)
     before = (writer.older or log) if replaced else log
