@@ -402,3 +402,18 @@ def test_runs_stay_in_the_table_with_a_dash_for_a_measure_that_is_added_later(
     filled = [it.split() for it in again if " utilisation " in it and " of " in it]
     assert len(filled) == len(means)
     assert all(row[row.index("of") + 2] != "-" for row in filled)
+
+
+def test_an_axis_of_a_paper_that_its_rows_set_is_refused_and_one_row_runs_alone(
+    shell: Shell,
+) -> None:
+    words = ("papers", "run", "volatile13/table1", "--size", "smoke")
+    line = shell.refused(*words, "--axis", "policy.name=IE,Y-IE")
+    assert "--axis: policy.name is what the variants set; accepted: another key; --only" in line
+    line = shell.refused(*words, "--only", "YIE")
+    assert "--only: 'YIE' is no row (did you mean Y-IE?)" in line
+    said = shell(*words, "--only", "Y-IE")
+    assert said.code == 0, said.err
+    rows = [it.split()[0] for it in said.out.splitlines() if it.startswith("  Y-IE ")]
+    assert rows == ["Y-IE"]
+    assert not any(it.startswith("  IE ") for it in said.out.splitlines())
