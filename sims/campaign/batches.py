@@ -277,7 +277,7 @@ def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: RunRes
         result,
         end=end,
         time=float(ending.time),
-        drew=ending.drew,
+        drew=ending.drew or scenario.begun_by_seed,
         expected=_expected(scenario, summary),
         struck=summary.struck if scenario.can_be_struck else None,
         values=values,

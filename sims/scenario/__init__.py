@@ -316,6 +316,12 @@ class Scenario(Section):
         return detected and plain and self.master is None
 
     @property
+    def begun_by_seed(self) -> bool:
+        """Whether the seed may decide something before a run begins, such as where a trace starts:
+        owners are given, or users' estimates are drawn."""
+        return self.full_platform.owned or self.policy.estimates.value == "noise"
+
+    @property
     def can_be_struck(self) -> bool:
         """Whether there are faults or silent errors, which strike some runs and not others."""
         return bool(self.faults.laws or self.errors.given)
