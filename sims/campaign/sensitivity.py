@@ -18,6 +18,7 @@ from typing import Any
 from attrs import define, frozen
 from pydantic import BaseModel
 
+from policies.maths.tolerance import ROUNDING
 from sims.campaign.answers import Answer, assumptions, ends, lacking
 from sims.campaign.axes import unit_of
 from sims.campaign.comparing import Comparison, Line
@@ -133,15 +134,18 @@ class Changes(Answer):
     def notes(self) -> list[str]:
         """Sentences below the table: the answer, what the scenario assumes, and at which level the
         intervals hold."""
-        tests = sum(line.tested for line in self.comparison.lines)
-        level = f"All intervals hold together at 95 % ({counted(tests, 'comparison')}, Bonferroni)."
+        tested = [it.effect for it in self.comparison.lines if it.tested]
+        many = counted(len(tested), "comparison")
+        level = [f"All intervals hold together at 95 % ({many}, Bonferroni)."]
+        if all(map(_exact, tested)):
+            level = []
         missing = lacking([self.comparison], self.measure, ranked=False)
         assumed = f"Assumed: {assumptions(self.scenario)}."
         lengths = (
             f"Left out: {', '.join(self.left_out)}, of which more is more work; --keys has it."
         )
         out = [lengths] if self.left_out else []
-        return [self.sentence, *missing, *out, assumed, *([level] if tests else [])]
+        return [self.sentence, *missing, *out, assumed, *level]
 
 
 # --- one number at a time -----------------------------------------------------------------------
@@ -185,6 +189,12 @@ class Factor:
         measure."""
         return self.down.differs or self.up.differs
 
+    @property
+    def refuted(self) -> bool:
+        """Whether both ratios are exactly 1, so that the number does not matter."""
+        effects = self.effects
+        return len(effects) == 2 and all(map(_exact, effects)) and not self.shown
+
 
 @define(repr=False)
 class Sensitivity(Changes):
@@ -196,10 +206,13 @@ class Sensitivity(Changes):
     @property
     def sentence(self) -> str:
         first, *others = self.factors
-        rest = [it.key for it in others if not it.shown]
-        rivals = [it.key for it in others if it.most >= first.least]
         if not first.shown:
-            return f"Nothing shows that any of them matters, changed by {self.part}; {self.runs}."
+            none = all(it.refuted for it in self.factors)
+            head = "None of them matters" if none else "Nothing shows that any of them matters"
+            return f"{head}, changed by {self.part}; {self.runs}."
+        rest = [it.key for it in others if not it.shown and not it.refuted]
+        without = [it.key for it in others if it.refuted]
+        rivals = [it.key for it in others if it.most >= first.least * (1 - ROUNDING)]
         sides = {"less": first.down.effect, "more": first.up.effect}
         known = [side for side, effect in sides.items() if effect]
         change = f"{' and '.join(known)} change{'s' * (len(known) == 1)} {self.measure} by "
@@ -208,7 +221,9 @@ class Sensitivity(Changes):
         text = f"{first.key} matters{most}: {self.part} {change}"
         as_much = f"; {' or '.join(rivals)} may matter as much" if rivals else ""
         unknown = f"; nothing shows that {' or '.join(rest)} matters" if rest else ""
-        return f"{text}{as_much}{unknown}; {self.runs}."
+        do = "does" if len(without) == 1 else "do"
+        not_ = f"; {' and '.join(without)} {do} not matter" if without else ""
+        return f"{text}{as_much}{unknown}{not_}; {self.runs}."
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each number, the most important first: its key and value, the ratio with
@@ -224,7 +239,7 @@ class Sensitivity(Changes):
     def grid(self) -> Any:
         rows = [
             (
-                *(it.key, "shown" if it.shown else "not shown", self.text(it.key, it.value)),
+                *(it.key, _shown(it), self.text(it.key, it.value)),
                 *(rounded(it.down.effect), rounded(it.up.effect)),
             )
             for it in self.factors
@@ -248,7 +263,19 @@ class Sensitivity(Changes):
         return draw_tornado(bars, Path(path), self.sentence, f"{self.measure}, ratio", self.part)
 
 
+def _exact(effect: Estimate | None) -> bool:
+    """Return whether a ratio is known without error."""
+    return effect is not None and effect.half == 0
+
+
+def _shown(factor: Factor) -> str:
+    """Return, as text, whether it is shown that a number matters."""
+    return "shown" if factor.shown else "does not" if factor.refuted else "not shown"
+
+
 def _percent(effect: Estimate) -> str:
+    if _exact(effect):
+        return f"{_signed(100 * (effect.mean - 1))} %"
     low, high = (100 * (it - 1) for it in (effect.low, effect.high))
     return f"{_signed(100 * (effect.mean - 1))} % [{_signed(low)}, {_signed(high)}]"
 
@@ -275,7 +302,10 @@ class PairMap(Changes):
         first, second = self.keys
         shown = [(it.effect, *at) for at, it in self.points.items() if it.differs and it.effect]
         if not shown:
-            text = f"Nothing shows that {first} or {second}, within {self.part}, matters"
+            exact = all(_exact(it.effect) for it in self.points.values())
+            both = f"{first} nor {second}" if exact else f"{first} or {second}"
+            head = "Neither" if exact else "Nothing shows that"
+            text = f"{head} {both}, within {self.part}, matters"
             return f"{text}; {self.runs}."
         extremes = (pick(shown, key=lambda it: it[0].mean) for pick in (min, max))
         clauses = dict.fromkeys(

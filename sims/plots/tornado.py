@@ -46,11 +46,9 @@ def draw_tornado(bars: Sequence[Bar], path: Path, title: str, what: str, part: s
         means = [it.mean - 1 for _, it in known]
         label = plainly(f"{part} {word}")
         handles.append(axes.barh(rows, means, 0.34, left=1, color=colour, label=label))
-        ends = [
-            [it.mean - it.low if isfinite(it.half) else 0 for _, it in known],
-            [it.high - it.mean if isfinite(it.half) else 0 for _, it in known],
-        ]
-        places = [it.mean for _, it in known]
+        wide = [(row + beside, it) for row, it in known if isfinite(it.half) and it.half]
+        ends = [[it.mean - it.low for _, it in wide], [it.high - it.mean for _, it in wide]]
+        rows, places = [row for row, _ in wide], [it.mean for _, it in wide]
         axes.errorbar(places, rows, xerr=ends, fmt="none", color="black", capsize=2, lw=1)
     axes.axvline(1, color="black", lw=0.8)
     axes.set_yticks(range(len(bars)), [plainly(it.name) for it in bars])
@@ -59,5 +57,8 @@ def draw_tornado(bars: Sequence[Bar], path: Path, title: str, what: str, part: s
     axes.set_xlabel(plainly(what))
     axes.grid(alpha=0.3, axis="x")
     figure.suptitle(title_within(plainly(title), WIDTH))
-    legend_below(figure, "lines: intervals that hold together at 95 %", 2, handles)
+    effects = [it for bar in bars for it in (bar.less, bar.more) if it]
+    exact = all(it.half == 0 for it in effects)
+    lines = "exact" if exact else "lines: intervals that hold together at 95 %"
+    legend_below(figure, lines, 2, handles)
     return save(figure, path)

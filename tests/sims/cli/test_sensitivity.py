@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import holdfast
 import pytest
@@ -106,9 +107,9 @@ def test_numbers_are_ranked_and_the_sentence_names_the_first(shell: Shell, tmp_p
 
 
 def test_a_number_matters_most_only_where_intervals_tell_it_from_all_others(shell: Shell) -> None:
-    """The interval of `mtbf`, of few runs, allows for more than that of `time` shows."""
+    """The interval of `mtbf` allows for more than that of `time` shows."""
     law = "faults={kind='exponential', mtbf=300, downtime=1}"
-    words = ("--set", law, "--keys", "job.jobs.0.time,faults.mtbf", "--runs", "8", "--seed", "1")
+    words = ("--set", law, "--keys", "job.jobs.0.time,faults.mtbf", "--runs", "30", "--seed", "1")
     found = json.loads(shell("sensitivity", "study.toml", *words, "--json").out)
     first, second = found["keys"]
     assert first["matters"]
@@ -285,3 +286,51 @@ def test_a_misspelt_key_gets_a_suggestion(shell: Shell) -> None:
     line = shell.refused("sensitivity", "study.toml", "--keys", "protection.perod")
     assert "command line: --keys: protection.perod holds no number above 0 (did you mean " in line
     assert "protection.period?)" in line
+
+
+EXACT = """name = "exact"
+platform = { workers = 1 }
+job = { kind = "rigid", startup = 100, jobs = [{ processors = 1, time = 1000 }] }
+protection = { kind = "images", period = 100, cost = 10, recovery = 10 }
+"""
+
+
+def test_table_sentence_and_picture_say_that_effects_are_exact_where_nothing_is_random(
+    shell: Shell, tmp_path: Path, figures: list[Figure]
+) -> None:
+    """100 of start-up, 1,000 of work and nine images of 10 take 1,190. A period of 80 has twelve
+    images: 1,220. One of 120 has eight: 1,180. A start-up of 80 or 120 takes 1,170 or 1,210; images
+    of 8 or 12, 1,172 or 1,208; a recovery without faults, nothing."""
+    (tmp_path / "exact.toml").write_text(EXACT)
+    said = shell("sensitivity", "exact.toml", "-o", "tornado.svg")
+    assert said.code == 0, said.err
+    sentence = (
+        "protection.period matters most: 20 % less and more change makespan by +2.5 % and -0.84 %; "
+        "protection.recovery does not matter; 30 runs each."
+    )
+    assert sentence in said.out
+    assert "The runs draw nothing at random: each figure is exact." in said.out
+    assert "Bonferroni" not in said.out
+    assert re.search(r"protection.period +shown +100 s +1.0252101 ± 0 +0.99159664 ± 0", said.out)
+    assert re.search(r"protection.recovery +does not +10 s +1 ± 0 +1 ± 0", said.out)
+    [figure] = figures
+    assert figure.get_suptitle().replace("\n", " ") == sentence
+    [legend] = figure.legends
+    assert legend.get_title().get_text() == "exact"
+    ratios = [1220, 1170, 1172, 1190, 1180, 1210, 1208, 1190]
+    bars: list[Any] = list(figure.axes[0].patches)
+    assert [bar.get_width() for bar in bars] == pytest.approx([it / 1190 - 1 for it in ratios])
+    lines: list[Any] = list(figure.axes[0].collections)
+    assert not any(len(it.get_segments()) for it in lines)
+
+
+def test_a_number_that_changes_nothing_does_not_matter_where_nothing_is_random(
+    shell: Shell, tmp_path: Path
+) -> None:
+    (tmp_path / "exact.toml").write_text(EXACT)
+    alone = shell("sensitivity", "exact.toml", "--keys", "protection.recovery").out
+    assert "None of them matters, changed by 20 %; 30 runs each." in alone
+    instant = ("--set", "protection.kind=images", "--set", "protection.period=2000")
+    pair = ("--pairs", "protection.recovery,protection.cost", "--runs", "2")
+    both = shell("sensitivity", "exact.toml", *instant, *pair).out
+    assert "Neither protection.recovery nor protection.cost, within 20 %, matters; 2 runs" in both
