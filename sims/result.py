@@ -173,6 +173,17 @@ class Result:
 
         return list(audit(iter(self.records())))
 
+    def __getitem__(self, name: str) -> object:
+        """Return the number called `name` of `numbers`, such as `makespan`. Raises KeyError, naming
+        all, where there is none."""
+        numbers = self.numbers
+        if name not in numbers:
+            raise KeyError(f"{name!r} is none; accepted: {', '.join(numbers)}")
+        return numbers[name]
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if not name.startswith("_")]
+
     def __repr__(self) -> str:
         return "\n".join(self.summary.lines())
 

@@ -27,7 +27,7 @@ from sims.scenario.builders import Populated, populate
 from sims.scenario.deciders import DECIDERS
 from sims.scenario.expectations import area_of, fault_lines, work_end
 from sims.scenario.faults import ExponentialFaults, FaultLaw, NamedFaults
-from sims.scenario.loader import as_toml, files_of, parse, put, read
+from sims.scenario.loader import as_toml, changed, files_of, parse, put, read
 from sims.scenario.outlook import outlook
 from sims.scenario.own_code import located
 from sims.scenario.repair import RepairSection
@@ -62,13 +62,11 @@ def load(
     file.
 
     Raises InputError, naming file, key, value and what would be accepted; also for changes of a
-    scenario that is built.
+    scenario that has a program's objects.
     """
     if isinstance(source, Scenario):
-        if changes:
-            problem = "a scenario that is built has no keys"
-            raise InputError("call", "changes", problem, "scenario.model_copy(update={...})")
-        return source if seed is None else source.model_copy(update={"seed": seed})
+        scenario = changed(source, changes) if changes else source
+        return scenario if seed is None else scenario.model_copy(update={"seed": seed})
     table = deepcopy(dict(source)) if isinstance(source, Mapping) else parse(Path(source))
     for key, value in (changes or {}).items():
         put(table, key, value, "changes")

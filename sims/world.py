@@ -29,7 +29,7 @@ from sims.scenario.faults import FaultFields, FaultLaw, OwnFaults, SeveralFaults
 from sims.scenario.inputs import inputs_of
 from sims.scenario.loader import as_set
 from sims.scenario.platform import MasterSection, Platform
-from sims.scenario.policy import GivenPolicies, settings, with_objects
+from sims.scenario.policy import settings, with_objects
 from sims.writing import unlinked
 
 MAIN = threading.main_thread()
@@ -167,8 +167,7 @@ def _whole(scenario: Scenario, folder: Path) -> tuple[str, tuple[tuple[str, int,
 
     Both are computed only for sinks that keep whole logs: they take longer than a short run.
     """
-    given = isinstance(scenario.policy, GivenPolicies) or isinstance(scenario.faults, OwnFaults)
-    if given or isinstance(scenario.master, _MasterWithOrder):
+    if scenario.has_objects:
         return "", ()
     return as_set(scenario), tuple(it.row for it in inputs_of(scenario, folder))
 

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from actors.decisions import name_of
+from actors.decisions import name_of, ours
+from policies.interface import BatchPolicy
 from policies.maths.tolerance import SAME
 from sims.durations import SCALES, Seconds, seconds
 from sims.errors import COMMAND_LINE, InputError
@@ -209,12 +210,23 @@ def settings_text(settings: Settings) -> str:
     return ", ".join(f"{key}={as_toml(value)}" for key, value in settings) or "as it is"
 
 
+LONGEST_NAME = 40
+"""Largest number of characters of the name of one of Holdfast's own objects in a table: with
+parameters that are objects themselves its repr takes several lines."""
+
+
 def as_toml(value: object) -> str:
     """Return a value as text in the form of the command line: tables, lists and truth values as in
-    TOML, strings without quotation marks, and an object of a program by its name."""
+    TOML, strings without quotation marks, and an object of a program by its name, or where that is
+    long by the name of its class."""
     if isinstance(value, bool | dict | list):
         return toml(value)
-    return str(value) if isinstance(value, str | int | float) else name_of(value)
+    if isinstance(value, str | int | float):
+        return str(value)
+    if isinstance(value, BatchPolicy) and value.name:
+        return value.name
+    name = name_of(value)
+    return type(value).__name__ if ours(value) and len(name) > LONGEST_NAME else name
 
 
 # --- what a search varies -----------------------------------------------------------------------

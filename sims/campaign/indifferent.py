@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import inf
 from typing import Any
 
-from sims.campaign.axes import as_toml, within
+from sims.campaign.axes import within
 from sims.campaign.batches import AnyMeasure
 from sims.campaign.plan import Case, Cases
 from sims.durations import seconds
@@ -53,7 +53,7 @@ def _limits(plan: Cases, key: str) -> list[Limit | None]:
         settings = dict(case.settings())
         if key in settings:
             value = settings[key]
-            cases.setdefault(as_toml(value), (value, []))[1].append(case)
+            cases.setdefault(repr(value), (value, []))[1].append(case)
     return [_reached(key, value, each) for value, each in cases.values()]
 
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 from numpy.typing import NDArray
 
 from actors.events import TransferKind
@@ -369,7 +369,7 @@ def plot(records: Iterable[Record], what: What, path: Path, framing: Framing = W
 class Picture:
     """A picture that a notebook shows."""
 
-    png: bytes
+    png: bytes = field(repr=lambda png: f"<{len(png):,} bytes>")
 
     @classmethod
     def of(cls, records: Iterable[Record], what: What, framing: Framing = WHOLE) -> Picture:

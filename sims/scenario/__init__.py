@@ -25,6 +25,7 @@ from sims.scenario.faults import (
     ExponentialFaults,
     ListedFaults,
     NoFaults,
+    OwnFaults,
     Weibull,
     together,
 )
@@ -44,7 +45,7 @@ from sims.scenario.jobs import sources as stream
 from sims.scenario.jobs.drawn import DrawnApplications, UniformJobs
 from sims.scenario.jobs.sources import StreamSection, WorkloadFile
 from sims.scenario.platform import LinkSection, MasterSection, Platform, StorageSection
-from sims.scenario.policy import PolicySection, decider_kind
+from sims.scenario.policy import GivenPolicies, PolicySection, decider_kind
 from sims.scenario.protection import ProtectionSection
 from sims.scenario.repair import RepairSection, RepairStage
 from sims.scenario.trace_files import FtaFile, SimGridFile, SpotFile
@@ -266,6 +267,13 @@ class Scenario(Section):
         copied = self if folder == self._folder else self.model_copy()
         copied._folder = folder
         return copied
+
+    @property
+    def has_objects(self) -> bool:
+        """Whether a policy, the law of faults or the order of service is an object that a program
+        gave, so that no file can name it."""
+        given = isinstance(self.policy, GivenPolicies) or isinstance(self.faults, OwnFaults)
+        return given or type(self.master) not in (MasterSection, type(None))
 
     def __copy__(self) -> Self:
         """Return a copy without cached values, because they depend on sections that the copy may

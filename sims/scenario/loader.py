@@ -390,6 +390,21 @@ def as_set(scenario: Scenario) -> str:
     return _as_text(_with_kinds({**table, "job": _listed(table["job"])}))
 
 
+def changed(scenario: Scenario, changes: Mapping[str, Any]) -> Scenario:
+    """Return the scenario with the dotted keys of `changes` set to their values, checked as the
+    file that `as_set` gives.
+
+    Raises InputError where that is refused, or the scenario has objects that no file can name.
+    """
+    if scenario.has_objects:
+        problem = "the scenario has a program's objects"
+        raise InputError("call", "changes", problem, "changes of a scenario without them")
+    table = tomllib.loads(as_set(scenario))
+    for key, value in changes.items():
+        put(table, key, value, "changes")
+    return read(table, "scenario", scenario.folder)
+
+
 def _listed(job: dict[str, Any]) -> dict[str, Any]:
     """Return the table of `[job]` with its jobs as a list, as TOML has them."""
     return {**job, "jobs": list(job["jobs"])} if job.get("jobs") else job

@@ -89,6 +89,12 @@ class Section(BaseModel):
             raise ValueError(error) from None  # pydantic adds the key's place
         return self
 
+    def __dir__(self) -> list[str]:
+        """Return the names that are the section's own, and none of pydantic's."""
+        others = set(dir(BaseModel)) - type(self).model_fields.keys()
+        names = [name for name in super().__dir__() if name[0].islower() and name not in others]
+        return sorted(names)
+
     def differs(self, key: str) -> bool:
         """Return whether a key has another value than its default."""
         return bool(getattr(self, key) != type(self).model_fields[key].default)

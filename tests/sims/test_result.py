@@ -45,6 +45,18 @@ def test_numbers_are_those_of_the_command(shell: Shell, logged: Result, kept: Re
     assert Result.of_log(logged.log).numbers == kept.numbers
 
 
+def test_a_number_is_found_by_its_name(kept: Result) -> None:
+    assert kept["makespan"] == kept.makespan
+    assert kept["ledger"] == kept.ledger
+    with pytest.raises(KeyError, match=r"'makespam' is none; accepted: .*makespan"):
+        _ = kept["makespam"]
+
+
+def test_dir_of_a_result_shows_what_is_for_users(kept: Result) -> None:
+    assert {"makespan", "jobs", "plot", "trace"} < set(dir(kept))
+    assert not [name for name in dir(kept) if name.startswith("_")]
+
+
 def test_a_run_that_keeps_nothing_has_its_numbers_all_the_same(kept: Result) -> None:
     bare = run(example("volatile20"), keep=False)
     assert bare.numbers == kept.numbers
@@ -103,6 +115,7 @@ def test_pictures_are_drawn_to_files_or_to_be_shown(kept: Result, tmp_path: Path
     picture = kept.plot("ledger")
     assert isinstance(picture, Picture)
     assert picture._repr_png_().startswith(b"\x89PNG")
+    assert repr(picture) == f"Picture(png=<{len(picture.png):,} bytes>)"
     path = kept.plot("queue", tmp_path / "queue.svg")
     assert (tmp_path / "queue.svg") == path
     assert path.read_text().startswith("<?xml")

@@ -181,10 +181,52 @@ def test_an_error_of_the_scenarios_checks_names_the_file(tmp_path: Path) -> None
         run(path)
 
 
-def test_a_built_scenario_has_no_keys_to_change() -> None:
-    with pytest.raises(InputError, match="changes"):
-        load(load(RIGID), {"seed": 3})
-    assert load(load(RIGID), seed=3) == load(RIGID).model_copy(update={"seed": 3})
+@pytest.mark.parametrize(
+    ("name", "key", "value"),
+    [
+        ("volatile20", "master.channels", 3),
+        ("batch-faults", "faults.mtbf", "2d"),
+        ("batch-rigid", "policy.order", "FCFS"),
+        ("malleable10", "policy.name", "IteratedGreedy-EndLocal"),
+    ],
+)
+def test_a_changed_scenario_is_the_one_that_its_file_and_the_change_give(
+    name: str, key: str, value: object
+) -> None:
+    whole = load(example(name))
+    assert load(whole, {key: value}) == load(example(name), {key: value}) != whole
+    assert whole == load(example(name))
+    assert load(whole, {key: value}, seed=3) == load(example(name), {key: value}, seed=3)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"master.channels": 0}, r"scenario: master\.channels: 0 is not accepted"),
+        ({"master.chanels": 1}, r"master\.chanels: unknown key.*channels"),
+        ({"name.first": 1}, "name.first: no such place"),
+    ],
+)
+def test_changes_of_a_scenario_are_refused_as_overrides_are(
+    changes: dict[str, object], told: str
+) -> None:
+    with pytest.raises(InputError, match=told):
+        load(load(example("volatile20")), changes)
+
+
+def test_a_scenario_with_a_programs_objects_has_no_keys_to_change() -> None:
+    given = run(RIGID, policy=RList(0)).scenario
+    assert given is not None
+    with pytest.raises(InputError, match="changes: the scenario has a program's objects"):
+        load(given, {"seed": 3})
+
+
+def test_dir_of_a_scenario_shows_its_keys_and_names_and_none_of_pydantics() -> None:
+    whole = load(example("volatile20"))
+    assert {*sections.Scenario.model_fields, "decider", "mtbf"} < set(dir(whole))
+    assert not {it for it in dir(whole) if it.startswith(("model_", "_"))}
+    assert not {"copy", "dict", "json", "parse_obj", "SHORT"} & set(dir(whole))
+    assert {"channels", "order"} < set(dir(whole.master))
 
 
 def test_an_order_of_service_needs_a_master() -> None:

@@ -10,6 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from policies.interface import BatchPolicy
+from policies.queue.allocation import requested
+from policies.queue.lists import RList
+from policies.queue.orders import first_come
 from sims.campaign import Campaign
 from sims.campaign.axes import as_toml, axis, settings_text
 from sims.campaign.batches import Batch, RunResult, RunStatus, simulate_batch
@@ -314,3 +318,10 @@ def test_a_variant_that_never_ends_spoils_no_other_comparison() -> None:
     found = compared([10, 11, 12, 13], [5, 6, 7.5, 8], [None] * 4)
     assert verdicts(found) == [Verdict.BETTER, Verdict.UNKNOWN]
     assert found.paired == ()
+
+
+def test_an_object_is_labelled_by_a_short_name() -> None:
+    assert as_toml(BatchPolicy(first_come, RList(0), requested, "mine")) == "mine"
+    assert as_toml(BatchPolicy(first_come, RList(0), requested)) == "BatchPolicy"
+    assert as_toml(RList(0)) == "RList"
+    assert as_toml(first_come) == "first_come"

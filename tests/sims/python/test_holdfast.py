@@ -49,6 +49,28 @@ def test_types_are_reported_to_type_checkers() -> None:
         assert (ROOT / package / "py.typed").exists()
 
 
+@pytest.mark.parametrize("words", [["run", "--help"], ["policies"], ["nothing"]])
+def test_the_package_run_as_a_module_is_the_command(words: list[str], tmp_path: Path) -> None:
+    env = environment(PYTHONPATH=f"{ROOT}:{FACADE}")
+    ours, theirs = (
+        subprocess.run(
+            [sys.executable, "-m", name, *words],
+            env=env,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        for name in ("holdfast", "sims.cli")
+    )
+    assert (ours.returncode, ours.stdout, ours.stderr) == (
+        theirs.returncode,
+        theirs.stdout,
+        theirs.stderr,
+    )
+    assert "holdfast" in ours.stdout + ours.stderr or words == ["policies"]
+
+
 def test_a_run_its_log_its_trace_and_its_picture(shell: Shell) -> None:
     path = holdfast.example("figure1")
     result = holdfast.run(path, log="figure1.jsonl")
