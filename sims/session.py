@@ -27,11 +27,12 @@ from sims.scenario.builders import Populated, populate
 from sims.scenario.deciders import DECIDERS
 from sims.scenario.expectations import area_of, fault_lines, work_end
 from sims.scenario.faults import ExponentialFaults, FaultLaw, NamedFaults
-from sims.scenario.loader import as_toml, changed, files_of, parse, put, read
+from sims.scenario.loader import as_toml, files_of, parse, read
 from sims.scenario.outlook import outlook
 from sims.scenario.own_code import located
 from sims.scenario.repair import RepairSection
 from sims.scenario.retirement import OwnRetirement, RetireByScore
+from sims.scenario.tables import put
 from sims.scenario.workers import ConstantLaw, OwnLaw, WorkerFields
 from sims.summary import Summary
 from sims.telling import counted
@@ -65,7 +66,7 @@ def load(
     scenario that has a program's objects.
     """
     if isinstance(source, Scenario):
-        scenario = changed(source, changes) if changes else source
+        scenario = source.with_(changes) if changes else source
         return scenario if seed is None else scenario.model_copy(update={"seed": seed})
     table = deepcopy(dict(source)) if isinstance(source, Mapping) else parse(Path(source))
     for key, value in (changes or {}).items():

@@ -54,7 +54,8 @@ from sims.papers.published.fleet import default
 from sims.scenario import Scenario
 from sims.scenario.builders import populate
 from sims.scenario.jobs.drawn import SyntheticJobs, UniformJobs
-from sims.scenario.loader import load, parse, put, read
+from sims.scenario.loader import load, parse, read
+from sims.scenario.tables import put
 from sims.summary import Summary
 from sims.world import run
 

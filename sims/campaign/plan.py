@@ -27,8 +27,9 @@ from sims.errors import COMMAND_LINE, InputError
 from sims.own_modules import running
 from sims.packing import Dependencies, dependencies_of, digest
 from sims.scenario import Scenario
-from sims.scenario.loader import leaves, parse, put, read, words
+from sims.scenario.loader import parse, read, words
 from sims.scenario.own_code import imported
+from sims.scenario.tables import leaves, put
 from sims.world import checked_seed, with_given
 
 LOOKED_AT = 256

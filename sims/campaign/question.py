@@ -30,7 +30,8 @@ from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
 from sims.packing import OWN
 from sims.scenario.faults import FaultLaw
-from sims.scenario.loader import parse, put, read
+from sims.scenario.loader import parse, read
+from sims.scenario.tables import put
 from sims.world import checked_seed
 
 

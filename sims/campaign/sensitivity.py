@@ -33,7 +33,8 @@ from sims.plots.maps import Dot, draw_maps
 from sims.plots.tornado import Bar, draw_tornado
 from sims.scenario import Scenario
 from sims.scenario.keys import axis_words, is_time
-from sims.scenario.loader import leaves, read
+from sims.scenario.loader import read
+from sims.scenario.tables import leaves
 from sims.tables.fields import Measured, Timed, annotated
 from sims.tables.refusals import meant
 from sims.telling import SECOND, amount_of, counted, grid, units

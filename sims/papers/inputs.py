@@ -23,7 +23,8 @@ from sims.readers.job_logs import read_swf
 from sims.readers.spot import read_spot_trace, spot_folder, spot_groups, turned_to
 from sims.readers.timeline import Timeline
 from sims.scenario.availability import After, Letters, Markov
-from sims.scenario.loader import parse, put
+from sims.scenario.loader import parse
+from sims.scenario.tables import put
 from sims.scenario.trace_files import Availability
 
 SMALL = Path(str(sims.__file__)).parent / "scenarios" / "batch-small.swf"

@@ -7,16 +7,18 @@ Programs import this package as `holdfast.sections`.
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, PrivateAttr
+from pydantic_core import to_jsonable_python
 
 from actors.events import DeciderKind, MeasuresDescribed
 from actors.runtime import System
 from policies.interface.kinds import JobKind
-from sims.errors import unfit
+from sims.errors import InputError, naming, unfit
 from sims.scenario.availability import AlwaysUp, Letters, Markov
 from sims.scenario.deciders import DECIDERS
 from sims.scenario.faults import (
@@ -48,10 +50,12 @@ from sims.scenario.platform import LinkSection, MasterSection, Platform, Storage
 from sims.scenario.policy import GivenPolicies, PolicySection, decider_kind
 from sims.scenario.protection import ProtectionSection
 from sims.scenario.repair import RepairSection, RepairStage
+from sims.scenario.tables import put, refuse_seconds, refuse_wide_numbers, with_kinds
 from sims.scenario.trace_files import FtaFile, SimGridFile, SpotFile
 from sims.scenario.workers import PlatformSection, RandomWorkers, Span, WorkerSection
 from sims.tables import Section
 from sims.tables.fields import Accepts, Amount, Count, Duration, LogName, Name, Positive, Time
+from sims.tables.refusals import section_of
 
 __all__ = [
     "AlwaysUp",
@@ -274,6 +278,37 @@ class Scenario(Section):
         gave, so that no file can name it."""
         given = isinstance(self.policy, GivenPolicies) or isinstance(self.faults, OwnFaults)
         return given or type(self.master) not in (MasterSection, type(None))
+
+    @classmethod
+    def of_table(cls, table: Mapping[str, Any], source: str) -> Self:
+        """Return the scenario of a table that a file called `source` has. Raises InputError where
+        the table is no valid scenario."""
+        times: list[str] = []
+        refuse_wide_numbers(table)
+        scenario = section_of(cls, with_kinds(table), source, times=times)
+        if times and scenario.times is Unit.SLOT:
+            refuse_seconds(table, times[0])
+        return scenario
+
+    def with_(self, changes: Mapping[str, Any]) -> Self:
+        """Return the scenario with dotted keys changed to these values, such as `master.channels`
+        to 3, and checked as a file is to which `--set` gives them.
+
+        Raises InputError, naming key, value and what would be accepted; also where the scenario has
+        an object of a program in place of a policy, law of faults or order of service.
+        """
+        if self.has_objects:
+            problem = "the scenario has a program's objects"
+            raise InputError("call", "changes", problem, "changes of a scenario without them")
+        own = self.model_dump(exclude_none=True, exclude_unset=True, warnings=False)
+        table = to_jsonable_python(own, inf_nan_mode="constants")
+        for key, value in changes.items():
+            put(table, key, value, "changes")
+        with naming("scenario"):
+            changed = self.of_table(table, "scenario").within(self._folder)
+        # A law that has read its log stays the one that it is.
+        lawful = any(key.partition(".")[0] == "faults" for key in changes)
+        return changed if lawful else changed.model_copy(update={"faults": self.faults})
 
     def __copy__(self) -> Self:
         """Return a copy without cached values, because they depend on sections that the copy may

@@ -12,8 +12,8 @@ from attrs import frozen
 
 from sims.errors import InputError
 from sims.scenario import Scenario
-from sims.scenario.loader import leaves
 from sims.scenario.own_code import FORM, located
+from sims.scenario.tables import leaves
 
 FILES = re.compile(r"(^|\.)(file|path)(\.\d+)?$")
 """Pattern of the dotted keys whose values name files."""

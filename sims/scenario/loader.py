@@ -15,8 +15,9 @@ from attrs import evolve
 from sims.errors import COMMAND_LINE, InputError, naming, unfit
 from sims.scenario import Scenario, Unit
 from sims.scenario.jobs import RigidSection
+from sims.scenario.tables import TOO_DEEP, WIDEST, leaves, put, with_kinds, with_listed
 from sims.scenario.workers import PlatformSection
-from sims.tables.refusals import UNKNOWN_KEY, cut, not_accepted, section_of, shown
+from sims.tables.refusals import UNKNOWN_KEY, section_of
 
 LARGEST = 16 * 2**20
 """Largest size of a scenario file in bytes; a larger file is something else, or has no end."""
@@ -31,16 +32,8 @@ LONGEST_NAME = 256
 FIRST = 1000
 """Number of lines of a long file whose keys are checked before the rest is read."""
 
-TOO_DEEP = "lists or tables nested hundreds deep"
 TOO_LONG = "a number of more than 4,300 digits"
 """What Python neither reads nor writes, since the time grows with the square of the digits."""
-
-FAULTS, ON, OFF, NONE = "faults", "on", "off", "none"
-"""Section that an override can turn on or off, the two words for it, and the value of the section
-that is off."""
-
-WIDEST = range(-(2**63), 2**64)
-"""Whole numbers that a line of a log can hold."""
 
 
 def load(path: Path, overrides: Sequence[str] = (), seed: int | None = None) -> Scenario:
@@ -57,7 +50,7 @@ def load(path: Path, overrides: Sequence[str] = (), seed: int | None = None) -> 
 
 def _checked(table: Mapping[str, Any]) -> None:
     """Raise InputError, naming no file, for a table that is no scenario."""
-    section_of(Scenario, _with_kinds(table), "", times=[])
+    section_of(Scenario, with_kinds(table), "", times=[])
 
 
 def parse(
@@ -90,12 +83,8 @@ def read(table: Mapping[str, Any], source: str, folder: Path | None = None) -> S
     if "scenario" in table:
         accepted = "a scenario file; `holdfast campaign run FILE` runs a campaign"
         raise InputError(source, "scenario", "it is a key of campaign files", accepted)
-    times: list[str] = []
     with naming(source):
-        _refuse_wide_numbers(table)
-        scenario = section_of(Scenario, _with_kinds(table), source, times=times)
-        if times and scenario.times is Unit.SLOT:
-            _refuse_seconds(table, times[0])
+        scenario = Scenario.of_table(table, source)
         return _with_law(_with_machine(scenario, folder), folder) if folder else scenario
 
 
@@ -131,47 +120,6 @@ def _with_machine(scenario: Scenario, folder: Path) -> Scenario:
         problem = f"missing, and {log.file} does not say MaxProcs"
         raise unfit("platform.workers", problem, "a whole number above 0")
     return scenario.model_copy(update={"platform": pool.model_copy(update={"workers": workers})})
-
-
-def _refuse_wide_numbers(table: Mapping[str, Any]) -> None:
-    try:
-        for key, value in leaves(table):
-            if type(value) is int and value not in WIDEST:
-                raise unfit(key, not_accepted(value), "a whole number that fits in 64 bits")
-    except RecursionError:
-        raise unfit("", TOO_DEEP, "a scenario file") from None
-
-
-def _refuse_seconds(table: Mapping[str, Any], time: str) -> None:
-    """Raise InputError for `time`, a text with a unit of time that stands somewhere in the table:
-    the file's unit is a slot, whose length nobody knows."""
-    key = next(key for key, value in leaves(table) if value is time)
-    problem = f"{not_accepted(time)}: the unit is a slot, and nothing says how long one lasts"
-    raise unfit(key, problem, "a number of slots")
-
-
-def leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield (dotted key, value) of everything in a table or list, at any depth, that is no table
-    and no list. Elements of lists have their number as the key; `key` is the dotted key of `value`
-    itself."""
-    inner = value.items() if isinstance(value, Mapping) else enumerate(value)
-    for step, each in inner:
-        place = f"{key}.{step}" if key else str(step)
-        if isinstance(each, Mapping | list | tuple):
-            yield from leaves(each, place)
-        else:
-            yield place, each
-
-
-def _with_kinds(table: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the table with the kind of `[job]` put into each entry of `job.jobs` that has no kind
-    of its own."""
-    job = table.get("job", {})
-    if isinstance(job, Mapping) and "kind" in job and isinstance(job.get("jobs"), list):
-        own = {"kind": job["kind"]}
-        jobs = [own | it if isinstance(it, dict) else it for it in job["jobs"]]
-        job = {**job, "jobs": jobs}
-    return {**table, "job": job}
 
 
 def _parsed(path: Path, check: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
@@ -252,42 +200,6 @@ def overridden(words: Iterable[str] | None) -> dict[str, Any]:
     Raises InputError for another word.
     """
     return {key: value_of(text) for key, text in map(split_override, words or ())}
-
-
-def put(table: dict[str, Any], key: str, value: Any, option: str = "--set") -> None:
-    """Set the value at `key`, a dotted path, in `table`, in place; tables on the way are made where
-    they are missing. `faults` may be set to `off`, or to `on`, which leaves the table's faults as
-    they are.
-
-    Raises InputError, naming `option`, where the path leads through a value that is no table, to an
-    element that a list does not have, or turns faults on that the table does not have.
-    """
-    if key == FAULTS and value in (ON, OFF):
-        if value == ON and table.get(FAULTS, NONE) == NONE:
-            accepted = 'a file with [faults], or a table: { kind = "exponential", mtbf = 1000 }'
-            raise InputError(COMMAND_LINE, option, f"{key}={value}: the file has none", accepted)
-        value = table[FAULTS] if value == ON else NONE
-    *path, last = key.split(".")
-    place: Any = table
-    for step in path:
-        if isinstance(place, dict):
-            place.setdefault(step, {})
-        place = place[_index(place, step, option, f"{cut(key)}: there is no {shown(step)}")]
-    place[_index(place, last, option, f"{cut(key)}: no such place")] = value
-
-
-def _index(place: Any, step: str, option: str, problem: str) -> str | int:
-    """Return what one step of a dotted path selects in `place`: a key of a table, present or not,
-    or the number of an element of a list.
-
-    Raises InputError, with `option` and `problem`, where a list has no such element, or `place` is
-    neither.
-    """
-    if isinstance(place, dict):
-        return step
-    if isinstance(place, list) and step in map(str, range(len(place))):
-        return int(step)
-    raise InputError(COMMAND_LINE, option, problem, "an existing key")
 
 
 def value_of(text: str) -> Any:
@@ -387,27 +299,7 @@ def as_set(scenario: Scenario) -> str:
     again, it is the same scenario to the last bit: whole numbers stay whole, and what has a default
     keeps it."""
     table = scenario.model_dump(exclude_none=True, exclude_unset=True, warnings=False)
-    return _as_text(_with_kinds({**table, "job": _listed(table["job"])}))
-
-
-def changed(scenario: Scenario, changes: Mapping[str, Any]) -> Scenario:
-    """Return the scenario with the dotted keys of `changes` set to their values, checked as the
-    file that `as_set` gives.
-
-    Raises InputError where that is refused, or the scenario has objects that no file can name.
-    """
-    if scenario.has_objects:
-        problem = "the scenario has a program's objects"
-        raise InputError("call", "changes", problem, "changes of a scenario without them")
-    table = tomllib.loads(as_set(scenario))
-    for key, value in changes.items():
-        put(table, key, value, "changes")
-    return read(table, "scenario", scenario.folder)
-
-
-def _listed(job: dict[str, Any]) -> dict[str, Any]:
-    """Return the table of `[job]` with its jobs as a list, as TOML has them."""
-    return {**job, "jobs": list(job["jobs"])} if job.get("jobs") else job
+    return _as_text(with_kinds(with_listed(table)))
 
 
 def _as_text(table: Mapping[str, Any]) -> str:

@@ -27,7 +27,7 @@ from policies.queue.lists import RList
 from policies.queue.orders import first_come
 from sims import scenario as sections
 from sims.errors import InputError
-from sims.examples import copy, example
+from sims.examples import copy, example, examples
 from sims.session import check, load, run
 from tests.sims.cli.commands import TINY, Shell
 from tests.sims.starters import starter
@@ -194,9 +194,15 @@ def test_a_changed_scenario_is_the_one_that_its_file_and_the_change_give(
     name: str, key: str, value: object
 ) -> None:
     whole = load(example(name))
-    assert load(whole, {key: value}) == load(example(name), {key: value}) != whole
+    assert whole.with_({key: value}) == load(example(name), {key: value}) != whole
+    assert load(whole, {key: value}) == whole.with_({key: value})
     assert whole == load(example(name))
     assert load(whole, {key: value}, seed=3) == load(example(name), {key: value}, seed=3)
+
+
+@pytest.mark.parametrize("name", examples())
+def test_each_shipped_scenario_with_another_seed_is_its_file_with_that_seed(name: str) -> None:
+    assert load(example(name)).with_({"seed": 5}) == load(example(name), seed=5)
 
 
 @pytest.mark.parametrize(
@@ -211,19 +217,19 @@ def test_changes_of_a_scenario_are_refused_as_overrides_are(
     changes: dict[str, object], told: str
 ) -> None:
     with pytest.raises(InputError, match=told):
-        load(load(example("volatile20")), changes)
+        load(example("volatile20")).with_(changes)
 
 
 def test_a_scenario_with_a_programs_objects_has_no_keys_to_change() -> None:
     given = run(RIGID, policy=RList(0)).scenario
     assert given is not None
     with pytest.raises(InputError, match="changes: the scenario has a program's objects"):
-        load(given, {"seed": 3})
+        given.with_({"seed": 3})
 
 
 def test_dir_of_a_scenario_shows_its_keys_and_names_and_none_of_pydantics() -> None:
     whole = load(example("volatile20"))
-    assert {*sections.Scenario.model_fields, "decider", "mtbf"} < set(dir(whole))
+    assert {*sections.Scenario.model_fields, "with_", "mtbf"} < set(dir(whole))
     assert not {it for it in dir(whole) if it.startswith(("model_", "_"))}
     assert not {"copy", "dict", "json", "parse_obj", "SHORT"} & set(dir(whole))
     assert {"channels", "order"} < set(dir(whole.master))
