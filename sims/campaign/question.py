@@ -77,6 +77,8 @@ def changed(file: Path, changes: Mapping[str, Any]) -> dict[str, Any]:
     return table
 
 
+OneMeasure = str | Measure | Callable[[Any], float | None]
+"""A measure as a program gives it: its name, or a function of a run's `Report`."""
 MOST_RUNS = 1000
 """Largest number of runs of each variant where runs are added until an interval is narrow."""
 
@@ -166,7 +168,7 @@ def compare(
     hazard: FaultLaw | None = None,
     baseline: str | None = None,
     runs: int = 10,
-    measure: str | Measure | Callable[[Any], float | None] = Measure.MAKESPAN,
+    measure: OneMeasure | Sequence[OneMeasure] = Measure.MAKESPAN,
     higher_is_better: bool = False,
     difference: bool = False,
     by: str | By | None = None,
@@ -185,8 +187,9 @@ def compare(
     `faults` and others may be objects, as `run` takes them. `across`: compare separately at each of
     these; `follows`: keys that follow from those, such as `{"platform.workers": "128 + spares"}`;
     `changes`, `policy`, `hazard`: settings of all variants; `measure`: a name, or your
-    function of a run's `Report`, which returns a finite number or None; `higher_is_better`: whether
-    more of your measure is better; `difference`: compare by the difference of means, not by their
+    function of a run's `Report`, which returns a finite number or None, or a list of several, of
+    which `precision` and pictures are about the first; `higher_is_better`: whether more of your
+    measure is better; `difference`: compare by the difference of means, not by their
     ratio; `precision`: half-width of the printed interval at which no more runs are added, such as
     "1%" or a number in its unit, with at most `most` runs of each variant; `by`: `user`, `group`,
     `queue`, `size` or `time`, to compare the jobs of each; `store`: a folder of results to go on
@@ -206,15 +209,13 @@ def compare(
             raise TypeError(f"{name}: {value!r} is not accepted; accepted: a name, or an object")
     keys = {"policy.name": policy, "faults": hazard}
     changes = {**(changes or {}), **{key: it for key, it in keys.items() if it is not None}}
-    spec = gauge_of(measure, higher_is_better)
-    if by and spec.quantity is None:
-        problem = f"{spec.value} is none of each job's"
-        known = ", ".join(it.value for it in Measure if it.quantity)
-        raise InputError(COMMAND_LINE, "--by", problem, f"--measure {known}")
+    gauges = _gauges(measure, higher_is_better, by)
     by_name = named(variants)
-    alone = campaign_of(Path(file), changes, spec, runs, seed, until)
+    alone = campaign_of(Path(file), changes, next(iter(gauges.values())), runs, seed, until)
     asked = alone.model_copy(
         update={
+            "measures": tuple(gauges),
+            "given": gauges,
             "precision": precision_of(precision, runs, most),
             "axes": dict(axes),
             "follows": dict(follows or {}),
@@ -226,7 +227,7 @@ def compare(
     )
     set_by_us = [*changes.items(), *(pair for it in variants for pair in it)]
     mine = [value for key, value in set_by_us if is_object(key, value)]
-    mine += [measure] if callable(measure) else []
+    mine += [it.given for it in gauges.values() if isinstance(it, OwnMeasure) and it.given]
     if mine and store:
         problem = "results of objects are not known again"
         raise InputError("call", "store", problem, "policies and measures as package.module:Name")
@@ -265,6 +266,30 @@ def gauge_of(measure: object, higher: bool = False) -> AnyMeasure:
     except InputError as error:
         accepted = f"{error.accepted}, package.module:function, or a function of a Report"
         raise evolve(error, accepted=accepted) from None
+
+
+def _gauges(
+    measure: OneMeasure | Sequence[OneMeasure], higher: bool, by: str | By | None
+) -> dict[str, AnyMeasure]:
+    """Map the name of each measure that the argument `measure` of `compare` asks for to it.
+
+    Raises InputError where there is none, where two have the same name, and for one that jobs do
+    not have where classes of them are compared `by` something.
+    """
+    many = measure if isinstance(measure, list | tuple) else [measure]
+    found = dict[str, AnyMeasure]()
+    for gauge in (gauge_of(it, higher) for it in many):
+        if found.setdefault(gauge.value, gauge) != gauge:
+            problem = f"two are called {gauge.value}"
+            raise InputError("call", "measure", problem, "functions of different names")
+    if not found:
+        raise InputError("call", "measure", "no measure is given", "a measure, or several")
+    for name, gauge in found.items():
+        if by and gauge.quantity is None:
+            problem = f"{name} is none of each job's"
+            known = ", ".join(it.value for it in Measure if it.quantity)
+            raise InputError(COMMAND_LINE, "--by", problem, f"--measure {known}")
+    return found
 
 
 def _variants(

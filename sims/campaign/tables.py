@@ -8,14 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 from attrs import define
 
-from sims.campaign.answers import Answer, answer, assumptions, ends, losers, loss, notes_on
+from sims.campaign.answers import (
+    Answer,
+    answer,
+    assumptions,
+    ends,
+    lacking,
+    losers,
+    loss,
+    notes_on,
+)
 from sims.campaign.axes import as_toml, settings_text
 from sims.campaign.batches import AnyMeasure
 from sims.campaign.comparing import Comparison, Line, Verdict, corrected, judged
@@ -88,6 +97,14 @@ class Table(Answer):
         """Return the comparisons of the first measure, one for each cell and class of jobs."""
         return [cell for cell in self.cells if cell.gauge == self.results.campaign.gauges[0]]
 
+    @property
+    def _told(self) -> list[list[Comparison]]:
+        """Comparisons of each measure that has sentences: all measures of a command, the first one
+        of a campaign file."""
+        asked = self.results.campaign
+        gauges = asked.gauges if asked.source == COMMAND_LINE else asked.gauges[:1]
+        return [[cell for cell in self.cells if cell.gauge == it] for it in gauges]
+
     def runs(self) -> Any:
         """Return a frame of polars with a row for each run."""
         return self.results.runs()
@@ -117,28 +134,32 @@ class Table(Answer):
     def notes(self) -> list[str]:
         """Notes that a reader of the figures needs, a line each."""
         shown = [] if self.short else self.cells
-        notes = list(notes_on(self.results, self.comparisons(), corrected(shown)))
-        return [*notes, *self._shortened(), *self._answer(), *self._losers()]
+        notes = [*notes_on(self.results, self.comparisons(), corrected(shown)), *self._lacking()]
+        return [*dict.fromkeys(notes), *self._shortened(), *self._answer(), *self._losers()]
+
+    def _lacking(self) -> Iterator[str]:
+        """Yield notes on why figures of a command's further measures are missing."""
+        for cells in self._told[1:]:
+            yield from lacking(cells, cells[0].gauge.value)
 
     def _losers(self) -> Iterator[str]:
         """Yield, where classes of jobs are compared, which of them lose, at each point on the
         axes."""
-        asked, cells = self.results.campaign, self.comparisons()
+        asked = self.results.campaign
         if asked.by is None or len(asked.variants) < 2:
             return
-        for _, group in groupby(cells, _place):
+        for _, group in groupby(chain(*self._told), _place):
             listed = list(group)
             at = settings_text(listed[0].point[:-1]) if asked.axes else ""
             for text in losers(listed, asked.by.value, self.results.unit):
                 yield f"{at}: {text}" if at else text
 
     def _answer(self) -> Iterator[str]:
-        """Yield a sentence on what the first measure shows, and one on what the scenarios assume;
-        nothing where no interval gives a verdict."""
-        results = self.results
-        found = answer(self.comparisons(), results.campaign.reference)
-        if found is not None:
-            yield found
+        """Yield a sentence on what each measure of a command shows, or the first one of a campaign
+        file, and one on what the scenarios assume; nothing where no interval gives a verdict."""
+        results, reference = self.results, self.results.campaign.reference
+        if found := [it for cells in self._told if (it := answer(cells, reference))]:
+            yield from found
             each = dict.fromkeys(assumptions(case.scenario(0)) for case in results.plan)
             first, *others = each
             rest = (
@@ -334,23 +355,33 @@ class Table(Answer):
         ]
 
     def as_json(self) -> dict[str, object]:
-        """Return the comparisons of the first measure as data, with the value of every run. They
-        are a list under `cells` where the campaign has axes or `by`; else the one comparison's
-        entries stand beside the others."""
-        asked, gauge = self.results.campaign, self.results.campaign.gauges[0]
+        """Return the comparisons as data, with the value of every run. They are a list under
+        `cells` where the campaign has axes, `by` or several measures, each of which then has its
+        measure; else the one comparison's entries stand beside the others."""
+        asked, many = self.results.campaign, len(self.results.campaign.gauges) > 1
         first = asked.seed or 0
-        cells = [self._cell_as_json(it) for it in self.comparisons()]
+        cells = [
+            (self._measure_as_json(it.gauge) if many else {}) | self._cell_as_json(it)
+            for it in self.cells
+        ]
         ran = self._most_runs if asked.precision else asked.replications
         shared: dict[str, object] = {
             "scenario": asked.name,
-            "measure": gauge.value,
-            "unit": self.results.unit if gauge.timed else None,
-            "higher_is_better": gauge.higher_is_better,
+            **({} if many else self._measure_as_json(asked.gauges[0])),
             "until": asked.until,
             "seeds": list(range(first, first + ran)),
             "baseline": asked.reference,
         }
-        return shared | ({"cells": cells} if asked.axes or asked.by else cells[0])
+        return shared | ({"cells": cells} if many or asked.axes or asked.by else cells[0])
+
+    def _measure_as_json(self, gauge: AnyMeasure) -> dict[str, object]:
+        """Return what a measure is as data: its name, its unit, and whether more is better."""
+        unit = self.results.unit if gauge.timed else None
+        return {
+            "measure": gauge.value,
+            "unit": unit,
+            "higher_is_better": gauge.higher_is_better,
+        }
 
     def _cell_as_json(self, cell: Comparison) -> dict[str, object]:
         """Return one cell's comparison as data: its place on the axes, its seeds, and its

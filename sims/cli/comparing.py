@@ -137,11 +137,12 @@ def compare(
         bool, flag("--difference", "compare the difference of means in place of their ratio")
     ] = False,
     measure: Annotated[
-        Measure,
+        list[Measure] | None,
         typer.Option(
-            help="measure to compare; flowtime, stretch, wait: the mean over a run's jobs"
+            help="measure to compare (repeatable); flowtime, stretch, wait: the mean over a run's "
+            "jobs; default: makespan"
         ),
-    ] = Measure.MAKESPAN,
+    ] = None,
     seed: FirstSeed = None,
     changes: Overrides = None,
     policies: Policies = None,
@@ -167,7 +168,8 @@ def compare(
     interval of its ratio excludes 1. Runs in which nothing is random count once.
 
     With --precision, RUNS are those before the first look at the intervals. Each of k looks is at
-    1 - 0.05/k, so that the intervals at the end hold at 95 % whenever runs ended.
+    1 - 0.05/k, so that the intervals at the end hold at 95 % whenever runs ended. Of several
+    measures, --precision and the picture are about the first.
     """
     rows, follows = apart(vary or (), "--vary")
     columns, more = apart(across or (), "--across")
@@ -183,7 +185,7 @@ def compare(
             changes=overridden(changes),
             baseline=baseline,
             runs=runs,
-            measure=measure,
+            measure=measure or Measure.MAKESPAN,
             difference=difference,
             by=by,
             seed=seed,

@@ -13,7 +13,9 @@ from matplotlib.figure import Figure
 
 from sims.campaign import question
 from sims.campaign.batches import RunResult
+from sims.campaign.question import compare
 from sims.campaign.results import Store
+from sims.errors import InputError
 from sims.intervals import NONE, Estimate, rounded
 from sims.plots import comparisons
 from tests.case_files import listed
@@ -436,6 +438,35 @@ def test_variants_are_held_against_the_baseline_chosen_in_each_cell(shell: Shell
         assert by["Y-IE"]["verdict"] == "baseline"
         ours, theirs = (sum(run["value"] for run in by[name]["runs"]) for name in ("IE", "Y-IE"))
         assert by["IE"]["ratio"]["mean"] == pytest.approx(ours / theirs)
+
+
+def test_repeated_measures_are_compared_in_one_table_with_a_sentence_each(shell: Shell) -> None:
+    """Jobs of 30, 21 and 3 s come at 0, 1 and 2 s. FCFS starts them at 0, 30 and 51 s: they wait 0,
+    29 and 49 s. SPT starts the last one second: 0, 28 and 32 s. Both end at 54 s."""
+    jobs = ", ".join(
+        f"{{processors = 1, time = {time}, release = {k}}}" for k, time in enumerate((30, 21, 3))
+    )
+    head = 'name = "turns"\nplatform = {workers = 1}\npolicy = {name = "R-LIST-0"}\n'
+    path = shell.write(f'{head}job = {{kind = "rigid", jobs = [{jobs}]}}\n')
+    words = ("compare", path, "--vary", "policy.order=FCFS,SPT", "--runs", "2")
+    both = (*words, "--measure", "wait", "--measure", "makespan", "--measure", "cost")
+    out = shell(*both).out
+    assert re.search(r"wait, s +FCFS +2 of 2 +26 ± 0 ", out), out
+    assert re.search(r"wait, s +SPT +2 of 2 +20 ± 0 .* better ", out), out
+    assert re.search(r"makespan, s +SPT +2 of 2 +54 ± 0 +1 ± 0 ", out), out
+    assert "policy.order=SPT is better than policy.order=FCFS: wait 0.76923077 ± 0 of its" in out
+    assert "Nothing shows that any variant's makespan differs from policy.order=FCFS's" in out
+    assert "In no mean: policy.order=FCFS: 2 without a cost; policy.order=SPT: 2 without" in out
+    told = shell.told(*both)
+    found = {it["measure"]: it["variants"][1]["mean"]["mean"] for it in told["cells"][:2]}
+    assert found == pytest.approx({"wait": 20, "makespan": 54})
+    alone = shell.told(*words, "--measure", "wait", "--measure", "wait")
+    assert alone == shell.told(*words, "--measure", "wait")
+    path = str(shell.folder / Path(path).name)
+    ours = compare(path, {"policy.order": ["FCFS", "SPT"]}, runs=2, measure=["wait", "makespan"])
+    assert [it["measure"] for it in ours.rows()] == ["wait"] * 2 + ["makespan"] * 2
+    with pytest.raises(InputError, match="two are called"):
+        compare(path, {"policy.order": ["FCFS", "SPT"]}, measure=[lambda _: 1, lambda _: 2])
 
 
 def test_one_variant_is_refused_as_there_is_nothing_to_compare_with(shell: Shell) -> None:
