@@ -14,7 +14,7 @@ differences of their numbers are paired.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import sqrt
+from math import floor, sqrt
 
 import numpy as np
 from attrs import frozen
@@ -40,6 +40,26 @@ class Blocks:
     warm_up: float = WEEK
     """Length of the warm-up from the run's start on, time units; jobs submitted in it are left
     out."""
+    fitted: bool = False
+    """Whether the length is the longest of which there are as many blocks as were asked for."""
+
+    def enough(self, submitted: Floats, fewest: int, warm_up: float | None) -> Blocks:
+        """Return the longest blocks, no longer than these, of which there are at least `fewest`.
+
+        Their length is a whole number of time units. `submitted` is that of `of`; `warm_up` is
+        their warm-up, or None for one block. These blocks are returned where they are enough, and
+        where shorter ones would not do, as some would have no job.
+        """
+        if self.of(submitted).max(initial=-1) + 1 >= fewest:
+            return self
+        end = float(submitted.max(initial=0.0))
+        # A warm-up of one block is one block more.
+        length = floor(end / (fewest + 1) if warm_up is None else (end - warm_up) / fewest)
+        if length < 1:
+            return self
+        found = Blocks(float(length), float(length) if warm_up is None else warm_up, fitted=True)
+        places = found.of(submitted)
+        return found if len(np.unique(places[places >= 0])) >= fewest else self
 
     def of(self, submitted: Floats) -> NDArray[np.intp]:
         """Return for each job the number of the block, from 0, in which it was submitted, or -1
@@ -63,12 +83,13 @@ class Blocks:
         """
         blocks = self.of(submitted)
         used, total = int((blocks >= 0).sum()), int(blocks.max(initial=-1)) + 1
+        longest = ", the longest that give as many as a verdict needs" if self.fitted else ""
         return (
-            f"Intervals are over {total} blocks of {self.length:,.10g} {unit}, of {used:,} of "
-            f"{len(submitted):,} jobs: the first {self.warm_up:,.10g} {unit}, in which the machine "
-            "fills, and the last block, cut short, are left out (`measures.warm_up`, "
-            "`measures.block`); `all jobs` has them. They speak for other such blocks of this log, "
-            "taken as independent, not for other logs or machines."
+            f"Intervals are over {total} blocks of {self.length:,.10g} {unit}{longest}, of "
+            f"{used:,} of {len(submitted):,} jobs: the first {self.warm_up:,.10g} {unit}, in which "
+            "the machine fills, and the last block, cut short, are left out (`measures.warm_up`, "
+            "`measures.block`); `all jobs` has them. They speak for other such blocks of this "
+            "log, taken as independent, not for other logs or machines."
         )
 
 

@@ -23,6 +23,7 @@ from actors.decisions import BadDecision, finite
 from actors.runtime import ActorFailed, Deadlock, Stalled, rare_collections
 from sims.blocks import by_block, informed
 from sims.errors import InputError, unfit
+from sims.intervals import FEWEST_BLOCKS
 from sims.metrics.arrivals import Flowtimes
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
@@ -302,7 +303,8 @@ def _by_block(
     the entries of `RunResult.blocks`. It is empty where the scenario has no blocks and the batch
     no `by`, or where no measure is one of jobs. The text is empty without blocks.
     """
-    blocks = (scenario.measures or MeasuresSection()).blocks(scenario.times)
+    section = scenario.measures or MeasuresSection()
+    blocks = section.blocks(scenario.times)
     asked = [it for it in batch.gauges if isinstance(it, Measure) and it.quantity]
     if (blocks is None and batch.by is None) or not asked:
         return {}, ""
@@ -313,6 +315,8 @@ def _by_block(
         times = [then for job, then in summary.submitted.items() if job in done]
         submitted = np.array(times, dtype=float)
         quantities = {"flowtime": np.array(summary.flowtimes, dtype=float)}
+    if blocks and batch.by and section.block is None:
+        blocks = blocks.enough(submitted, FEWEST_BLOCKS, section.warm_up)
     block_of = np.full(len(submitted), -1) if blocks is None else blocks.of(submitted)
     classes = [("", np.full(len(submitted), True))]
     classes += report.jobs.classes(batch.by) if report and batch.by else []

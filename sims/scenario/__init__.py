@@ -148,7 +148,8 @@ class MeasuresSection(Section):
     """Number of time units in an hour; default: 3600 where the unit is s."""
     block: Duration | None = None
     """Length of a block, time units: where a scenario has no randomness, confidence intervals are
-    over blocks of its time; default: a week where the unit is s, otherwise there are none."""
+    over blocks of its time; default: a week where the unit is s (shorter in short logs whose
+    classes of jobs are compared), otherwise there are none."""
     warm_up: Time | None = None
     """Time from the start whose jobs those intervals leave out, because the machine is still
     filling, time units; default: one block."""

@@ -137,6 +137,42 @@ def row_of(printed: str, user: str) -> str:
     return row
 
 
+def short_log(shell: Shell, measures: str = "") -> str:
+    """What `--by user` prints of a log of 24 times 100 s, much shorter than six weeks."""
+    jobs = [it for k in range(24) for it in block(k * LENGTH, 30 + 2 * (k * k % 5))]
+    text = SCENARIO.replace("JOBS_HERE", ", ".join(jobs)).partition("[measures]")[0]
+    shell.write(text + measures, "weeks.toml")
+    return shell(*COMPARE, "--runs", "1", "--measure", "wait", "--by", "user").out
+
+
+def test_classes_of_jobs_in_a_short_log_get_the_longest_blocks_that_a_verdict_needs(
+    shell: Shell,
+) -> None:
+    """The last job comes at 2,395 s: with a block of warm-up and six more, a block has 342 s. SPT
+    starts the short job 20 s earlier, and the long one 5 s later, in each of 24 rounds."""
+    printed = short_log(shell)
+    assert "over 6 blocks of 342 s, the longest that give as many as a verdict needs," in printed
+    assert "the first 342 s, in which the machine fills" in printed
+    assert " better " in row_of(printed, "short")
+    assert " worse " in row_of(printed, "long")
+    assert "Under policy.order=SPT these lose by their wait, the most first: long (5 s" in printed
+
+
+def test_blocks_and_a_warm_up_that_the_file_gives_stay(shell: Shell) -> None:
+    """After a warm-up of 1,000 s, 1,395 s are six blocks of 232 s."""
+    printed = short_log(shell, "[measures]\nwarm_up = 1000\n")
+    assert "over 6 blocks of 232 s, the longest" in printed
+    assert "the first 1,000 s, in which the machine fills" in printed
+    printed = short_log(shell, "[measures]\nblock = 800\nwarm_up = 0\n")
+    assert "longest" not in printed and "over 2 blocks of 800 s, of" in printed
+
+
+def test_blocks_are_no_shorter_where_some_would_have_no_job() -> None:
+    weekly, jobs = Blocks(), np.array([0.0, 1.0, 700.0])
+    assert weekly.enough(jobs, 6, None) is weekly
+    assert weekly.enough(np.array([]), 6, None) is weekly
+
+
 def test_there_is_no_verdict_on_fewer_blocks_than_an_interval_needs(shell: Shell) -> None:
     """All of them agree: the ratio is the same in each."""
     printed = by_user(shell, 3)
