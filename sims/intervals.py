@@ -75,7 +75,7 @@ Values = NDArray[np.float64]
 
 @frozen
 class Known:
-    """What is known of a measure of runs beside the values in a sample."""
+    """Knowledge of a measure of runs beside the values in a sample, such as its bounds."""
 
     low: float = -inf
     """Least possible value; an interval does not reach below it."""
@@ -111,13 +111,13 @@ class Known:
 
     @property
     def of_differences(self) -> Known:
-        """What is known of the differences of two such values."""
+        """Return the knowledge of the differences of two such values."""
         width = self.high - self.low if isfinite(self.low) else inf
         return evolve(self, low=-width, high=width, side=0)
 
     @property
     def of_ratios(self) -> Known:
-        """What is known of the ratios of two such values; their reach is that of the means."""
+        """Knowledge of the ratios of two such values; their reach is that of the means."""
         low = 0.0 if self.low >= 0 else -inf
         return Known(low=low, serial=self.serial, exact=self.exact)
 

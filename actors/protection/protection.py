@@ -110,8 +110,8 @@ class Protection:
         more."""
 
     def failed_members(self, copy: Copy[Any]) -> Iterable[int]:
-        """Return the members that have gone DOWN since the last recovery ended, if the protection
-        keeps track of them."""
+        """Return the members that have gone DOWN since the last recovery ended; none where the
+        protection does not depend on them."""
         return ()
 
     def lost(self, copy: Copy[Any]) -> float:

@@ -118,7 +118,8 @@ class Run:
     """
 
     end: float
-    """Expected end; of a processor that is not UP, its return, infinite where that is not known."""
+    """Time at which the run is expected to end; of a processor that is not UP, of its return;
+    infinite where that is not known."""
     index: int
     """Index of the job; of a processor that is not UP, a number below 0."""
     processors: int

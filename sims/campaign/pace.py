@@ -14,7 +14,7 @@ USED = 0.9
 BATCHES = 40
 """Batches, one after the other, into which the time is divided at least."""
 LEAST = 2
-"""Smallest number of runs of a point from which anything can be said of it."""
+"""Smallest number of runs that a point needs before the search judges it."""
 
 
 class OutOfTime(Exception):

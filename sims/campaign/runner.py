@@ -165,7 +165,7 @@ def values_of(found: Results, bounds: Sequence[Bound]) -> list[Values]:
         rows[case.variant].append(result)
 
     def values(results: Sequence[RunResult]) -> Values:
-        """Return the values of a variant's runs, and what is known of each measure of them."""
+        """Return the values of a variant's runs with the knowledge of each measure."""
         columns = [[run_of(it, gauge, campaign.until) for it in results] for gauge in gauges]
         known = map(known_of, columns, gauges)
         return Values(zip(*([run.value for run in row] for row in columns), strict=True), known)

@@ -49,8 +49,8 @@ BLOCKS = TypeAdapter(dict[str, dict[str, _Blocks]])
 
 
 class Noted(Document):
-    """What a folder of results notes about its campaign: its name, its file, its number of runs,
-    and the digests of Holdfast's code and of the files that it read."""
+    """Note in a folder of results about its campaign: the campaign's name and file, its number of
+    runs, and the digests of Holdfast's code and of the files that it read."""
 
     campaign: str
     source: str

@@ -33,7 +33,8 @@ FIRST = 1000
 """Number of lines of a long file whose keys are checked before the rest is read."""
 
 TOO_LONG = "a number of more than 4,300 digits"
-"""What Python neither reads nor writes, since the time grows with the square of the digits."""
+"""Message about a number with more digits than Python reads or writes, as the time grows with the
+square of their number."""
 
 
 def load(path: Path, overrides: Sequence[str] = (), seed: int | None = None) -> Scenario:

@@ -1,4 +1,5 @@
-"""Which order of a queue is better on the same random failures, by how much, and how surely?"""
+"""Compare two orders of a queue on the same random failures: which is better, by how much, and how
+surely."""
 
 import holdfast
 

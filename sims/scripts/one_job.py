@@ -1,4 +1,4 @@
-"""Which job waited longest, what for, and what happened around it?"""
+"""Trace the job that waited longest: what for, and what happened around it."""
 
 import holdfast
 

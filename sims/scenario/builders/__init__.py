@@ -194,10 +194,10 @@ def _warn_of_copies(jobs: Workload, workers: int) -> None:
 
 @frozen
 class Deciding:
-    """What a scheduler is made of."""
+    """Objects that a scheduler gets as it is made."""
 
     pool: Pool
-    """Its account of free workers."""
+    """Account of the free workers."""
     decider: Decider
     jobs: int
     """Number of jobs to come."""
@@ -214,7 +214,7 @@ class Deciding:
 
 
 def _deciding(scenario: Scenario, system: System, jobs: Workload, decider: Decider) -> Deciding:
-    """Return what the scheduler of these jobs is made of.
+    """Return the objects that the scheduler of these jobs gets as it is made.
 
     Raises InputError for a placement that cannot be had.
     """
