@@ -129,8 +129,10 @@ def plot(
     ] = None,
     dpi: Annotated[int, option(resolution, "DPI", "pixels per inch")] = DPI,
 ) -> None:
-    """Draw a log: Gantt by processor or job, ledger, bandwidth, queue or repairs over time; of your
-    own actors, their messages."""
+    """Draw a log: Gantt by processor or job, ledger, bandwidth, queue, repairs, messages.
+
+    Messages are those of your own actors; all else is drawn over time.
+    """
     check_suffix(output)
     refuse_inputs(output, "--output", log)
     since = in_unit(since, "--from", lambda: unit_of(log))

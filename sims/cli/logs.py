@@ -82,8 +82,7 @@ def trace(
     named: Annotated[str | None, option(str, "NAME", "the same", "--job")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print the history of one job, from a log; from a log of your own actors, that of one
-    actor."""
+    """Print the history of one job, or of an actor of your own, from a log."""
     from sims.trace.read import find_life
 
     name = job or named
@@ -224,8 +223,10 @@ def summary(
         ),
     ] = None,
 ) -> None:
-    """Summarise a log: makespan, flowtimes, and where the processor time went; of a log of your own
-    actors, count events and messages."""
+    """Summarise a log: makespan, flowtimes, and where the processor time went.
+
+    Of a log of your own actors, events and messages are counted.
+    """
     with reading(log, own=True) as file:
         if isinstance(file, OwnLog):
             show(*_counted(file, by, as_json))

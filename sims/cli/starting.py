@@ -103,8 +103,7 @@ def examples(
     of_python: Annotated[bool, flag("--scripts", "Python scripts instead")] = False,
     output: Annotated[Path, written("where to", Path, "FOLDER")] = Path(),
 ) -> None:
-    """List the scenarios and campaigns that come with Holdfast, or its Python scripts, or copy
-    some.
+    """List the scenarios, campaigns and scripts that come with Holdfast, or copy some.
 
     `holdfast examples volatile20` copies it to the current folder; --all copies all of them.
     `holdfast examples --scripts bandwidth` copies a script, to be run with `python bandwidth.py`.

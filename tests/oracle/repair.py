@@ -93,7 +93,7 @@ class RepairWorld(World):
         """Number of the law that has struck it last."""
         self.retired: set[Unit] = set()
         self.fallen: set[int] = set()
-        """Workers that were DOWN before this instant, and have not been UP since."""
+        """Workers that were DOWN just before this instant."""
         self.lost: dict[int, Run] = {}
         """The run that a fault has ended at this instant, by member."""
         self.repaired: set[int] = set()
@@ -117,7 +117,7 @@ class RepairWorld(World):
         self.lost.clear()
         self.accused.clear()
         self.repaired.clear()
-        self.fallen = {it.index for it in self.workers if it.down_since is not None}
+        self.fallen = {q for q, state in enumerate(self.state) if state == DOWN}
         self._credit()
         self._end_repairs()
         super()._change_workers()

@@ -121,7 +121,7 @@ def test_a_misspelt_column_is_refused_with_the_one_that_is_meant(shell: Shell, w
 
 
 def test_a_column_that_is_missing_is_reported_with_what_is_assumed(shell: Shell) -> None:
-    header = HEADER.replace("Eligible", "Comment").replace("TimelimitRaw", "Timelimit")
+    header = HEADER.replace("Eligible", "Comment").replace("TimelimitRaw", "ReqMem")
     account("8 00 60 1", "9 00 60 1", header=header)
     said = shell("check", shell.write(REPLAYED)).out
     assert (
@@ -138,7 +138,7 @@ def test_checking_shows_the_jobs_that_a_run_leaves_out_and_why(shell: Shell) -> 
     assert "  left out    1: steps of jobs\n" in said
     assert "  left out    2: needs more than the platform's 4 workers\n" in said
     run = shell.told("run", file, "--log", "none")
-    assert told == {key: run[key] for key in ("jobs", "left_out")}
+    assert told == {key: run[key] for key in ("jobs", "left_out", "doubtful")}
 
 
 # --- settings without effect, and costs that one side pays ----------------------------------------

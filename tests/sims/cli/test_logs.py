@@ -106,7 +106,7 @@ def test_every_command_warns_of_a_log_that_stops_between_two_lines_and_of_no_oth
     lines = log.read_text().splitlines(keepends=True)
     log.write_text("".join(lines[:-5]))
     said = shell(*read(command, log))
-    assert said.code == (1 if command == "audit" else 0)
+    assert said.code == (4 if command == "audit" else 0)
     note = f"the log stops early; read up to event {len(lines) - 6}"
     assert said.err == f"holdfast: run.jsonl: {note}\n"
 
@@ -171,7 +171,8 @@ def test_a_replayed_log_shows_its_own_waits_and_warns_where_they_are_far(
     assert wait.startswith(f"    recorded  mean {(3 + waited) / 2:g} s,")
     assert slowdown.startswith(f"    recorded  slowdown: mean {(23 + waited) / 20:g},")
     assert [line for line in lines if line.startswith("  warning")][:1] == warnings
-    assert shell("audit", "own.jsonl").out == "15 events: every law holds\n"
+    doubted = waited == 7  # two processors are in use at once then, and there is one
+    assert shell("audit", "own.jsonl").out == f"{15 + doubted} events: every law holds\n"
 
 
 def test_recorded_waits_are_set_beside_the_simulated_ones_of_the_same_jobs(shell: Shell) -> None:

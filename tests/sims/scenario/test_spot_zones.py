@@ -67,7 +67,7 @@ def test_traces_may_be_packed(folder: Path) -> None:
             packed.write(zone.read_bytes())
         zone.unlink()
     names = [f'workers.{k}.availability.file="zone-{z}.json.xz"' for k, z in enumerate("abc")]
-    assert records(folder, *names) == plain
+    assert records(folder, *names)[1:] == plain[1:]  # the first line names the files
 
 
 def test_a_trace_is_held_at_its_end_or_repeated(folder: Path) -> None:
@@ -124,5 +124,6 @@ def test_slots_of_two_lengths_are_refused_with_the_remedy(folder: Path) -> None:
 def test_young_and_daly_count_with_the_mtbf_of_the_traces(folder: Path) -> None:
     """UP for 18, 17 and 16 ticks of two slots, and DOWN after an UP twice: 51 slots."""
     asked = ["protection.kind=images", 'protection.period="young"', "master.image=1"]
-    assert records(folder, *asked) == records(folder, *asked, "protection.mtbf=51")
-    assert records(folder, *asked) != records(folder, *asked, "protection.mtbf=5")
+    found = records(folder, *asked)[1:]  # after the line that has the scenario
+    assert found == records(folder, *asked, "protection.mtbf=51")[1:]
+    assert found != records(folder, *asked, "protection.mtbf=5")[1:]
