@@ -58,6 +58,9 @@ class Noise(enum.Enum):
     Feitelson 2001)."""
 
 
+COPIES_ONLY = "uniform"
+"""Placement that copies have and queues have not (`actors.deciders.copies.placement`)."""
+
 Eps = Annotated[float, Accepts("a number above 0, up to 1", {"gt": 0, "le": 1})]
 
 
@@ -194,8 +197,10 @@ def decider_kind(
     usual = SUGGESTED.get(kind, DeciderKind.QUEUE)
     if not name:
         return DeciderKind.PACK if kind is JobKind.MALLEABLE else DeciderKind.QUEUE
-    # FCFS makes no copies: a queue decides it in a quarter of the time.
-    copied = streamed and not DECIDERS[DeciderKind.QUEUE].knows(name)
+    # FCFS makes no copies: a queue decides it in a quarter of the time, unless the placement is
+    # one that only copies have.
+    queued = DECIDERS[DeciderKind.QUEUE].knows(name) and section.placement != COPIES_ONLY
+    copied = streamed and not queued
     suggested = DeciderKind.DEADLINE if due else DeciderKind.COPIES if copied else usual
     # Kinds share names (FCFS, greedy): the jobs decide where the kind that they suggest knows it.
     kinds = () if ":" in name else (suggested, *DECIDERS)

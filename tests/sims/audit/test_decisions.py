@@ -125,7 +125,7 @@ def test_jobs_that_wait_while_all_workers_are_free_are_noticed(text: str) -> Non
 
 def test_copies_that_srpt_would_not_start_are_noticed() -> None:
     asked = TABLES["runs"](20)
-    asked["policy"] = {"name": "FCFS"}
+    asked["policy"] = {"name": "FCFS", "decider": "copies"}
     records = records_of(asked)
     assert broken(records) == []
     assert broken(called(records, policy="SRPT")) == [Law.DECISION]

@@ -127,7 +127,7 @@ def test_a_column_that_is_missing_is_reported_with_what_is_assumed(shell: Shell)
     assert (
         "  changed     2: no column Eligible: submitted, and its wait counted, from Submit" in said
     )
-    assert "  changed     2: no column TimelimitRaw: it has no estimate" in said
+    assert "  changed     2: no column TimelimitRaw or Timelimit: it has no estimate" in said
 
 
 def test_checking_shows_the_jobs_that_a_run_leaves_out_and_why(shell: Shell) -> None:

@@ -41,6 +41,7 @@ class Counted:
         rows = sorted((it for it in rows if f"J{it[0]}" in starts), key=lambda it: float(it[1]))
         names = [f"J{it[0]}" for it in rows]
         submit, run, wide, asked = (np.array([float(it[k]) for it in rows]) for k in (1, 3, 4, 7))
+        submit -= submit[0]  # the first of them is at time 0
         start = np.array([starts[name] for name in names])
         width = np.where(wide > 0, wide, asked)
         return cls(str(log), total, names, submit, width, start, start + run)

@@ -147,7 +147,7 @@ def test_axes_of_charts_tell_their_units(name: str, time: str, row: str) -> None
 def test_the_ledgers_axis_shows_what_its_parts_are_of() -> None:
     figure1, easy = (Scene.of(records_of(it)) for it in ("figure1", "batch-easy"))
     assert charts.ledger(figure1).xaxis[0].axis_label == "% of 5 processors x 16 slots"
-    assert charts.ledger(easy).xaxis[0].axis_label == "% of 64 processors x 1 h 47 min 30 s"
+    assert charts.ledger(easy).xaxis[0].axis_label == "% of 64 processors x 1 h 46 min 55 s"
 
 
 def test_slots_are_marked_by_whole_numbers_however_far_a_page_zooms_in() -> None:
