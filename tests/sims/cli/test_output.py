@@ -117,15 +117,18 @@ variants.SPT.policy.order = "NOWHERE"
 
 @pytest.mark.parametrize("words", listed(__file__, "told"))
 def test_a_name_from_a_file_steers_no_terminal_and_makes_no_line(shell: Shell, words: str) -> None:
-    """Told of a job that is called so are as many lines as of one that is called J."""
+    """Told of a job that is called so are as many lines as of one that is called J. A log of others
+    says it of the job, the scenario and the user; a scenario's own file only of the user."""
     told = {}
     for name in (STEERS, "J"):
-        own = f'{JOB}\nname = "{name}"\nuser = "{name}"'
-        shell.write(FEW.replace('"few"', f'"{name}"').replace(JOB, own, 1), "few.toml")
+        own = f'{JOB}\nname = "PLACE"\nuser = "{name}"'
+        shell.write(FEW.replace('"few"', '"PLACE"').replace(JOB, own, 1), "few.toml")
         campaign = CAMPAIGN.replace("NAME", name)
         shell.write(campaign.replace("NOWHERE", name), "x.toml")
         shell.write(campaign.replace("NOWHERE", "SPT").replace('"x"', '"y"'), "y.toml")
         assert shell("run", "few.toml", "--log", "run.jsonl").code == 0
+        shell.write(Path("run.jsonl").read_text().replace("PLACE", name), "run.jsonl")
+        assert f'"{name}"' in Path("run.jsonl").read_text()
         if words.startswith(("campaign status", "campaign table")):
             assert shell("campaign", "run", "y.toml", "--processes", "1").code == 0
         asked = [json.loads(f'"{name}"') if it == "NAME" else it for it in words.split()]
@@ -134,6 +137,22 @@ def test_a_name_from_a_file_steers_no_terminal_and_makes_no_line(shell: Shell, w
         assert "\x1b" not in "".join((said.out, said.err, *drawn))
         told[name] = said.code, len((said.out + said.err).splitlines())
     assert len(set(told.values())) == 1
+
+
+@pytest.mark.parametrize("named", ["few", "job"])
+@pytest.mark.parametrize("words", [it for it in listed(__file__, "told") if "few.toml" in it])
+def test_a_scenario_whose_own_names_would_steer_a_terminal_is_refused_in_one_line(
+    shell: Shell, words: str, named: str
+) -> None:
+    texts = {
+        "few": FEW.replace('"few"', f'"{STEERS}"'),
+        "job": FEW.replace(JOB, f'{JOB}\nname = "{STEERS}"', 1),
+    }
+    shell.write(texts[named], "few.toml")
+    line = shell.refused(*words.split())
+    assert "\x1b" not in line
+    assert r"name: '\x1b[2J$x_1$\n' is not accepted" in line
+    assert "control characters" in line
 
 
 def test_no_cell_of_a_csv_file_is_computed_by_a_spreadsheet(shell: Shell) -> None:

@@ -66,9 +66,18 @@ def swf_scenario(shell: Shell, *jobs: tuple[int, int]) -> Path:
     return shell.write(text.replace("batch-small.swf", "jobs.swf"), "easy.toml")
 
 
-def test_a_log_with_two_jobs_of_one_number_is_refused_by_its_lines(shell: Shell) -> None:
+def test_a_log_with_many_jobs_of_one_number_is_refused_by_its_lines(shell: Shell) -> None:
     line = shell.refused("run", swf_scenario(shell, (7, 0), (8, 1), (7, 2)), "--log", "none")
-    assert "jobs.swf: line 3: job 7 is also on line 1; accepted: one line" in line
+    why = "job 7 is also on line 1 (1 of 3 lines left out, more than a tenth)"
+    assert f"jobs.swf: line 3: {why}; accepted: a number each" in line
+
+
+def test_of_a_log_with_few_jobs_of_one_number_the_later_ones_are_left_out(shell: Shell) -> None:
+    file = swf_scenario(shell, *((number, number) for number in range(1, 20)), (7, 30))
+    said = shell("run", file, "--log", "none")
+    assert (said.code, said.err) == (0, "")
+    assert "19 completed" in said.out
+    assert "left out    1: number of an earlier job (first: line 20)" in said.out
 
 
 def test_a_log_without_a_usable_job_is_refused_with_why_each_is_left_out(shell: Shell) -> None:

@@ -43,7 +43,7 @@ def test_a_cut_log_shows_as_much_as_there_is(shell: Shell, log: Path) -> None:
 def test_the_job_may_be_named_with_or_without_the_option(shell: Shell, log: Path) -> None:
     assert shell("trace", log, "application").out == shell("trace", log, "--job", "application").out
     assert shell.refused("trace", log) == (
-        "holdfast: run.jsonl: JOB: missing; accepted: the name of one of its jobs"
+        "holdfast: run.jsonl: NAME: missing; accepted: the name of one of its jobs, or actors"
     )
 
 
