@@ -360,10 +360,10 @@ def lacking(cells: Sequence[Comparison], measure: str, ranked: bool = True) -> I
         yield "One run each: no intervals, no verdict."
     if exact := [cell for cell in cells if cell.exact]:
         yield f"The runs draw nothing at random{_at(exact, cells)}: each figure is exact."
-    if alike := [cell for cell in cells if cell.alike and not cell.lines[0].mean.bounded]:
+    if alike := [cell for cell in cells if cell.alike and not cell.exact]:
         where = f": the seed does not change it in these runs{_at(alike, cells)}"
         once = "they are one observation, without an interval and a verdict"
-        blocks = all(cell.speaks for cell in alike)
+        blocks = all(cell.speaks or cell.lines[0].mean.bounded for cell in alike)
         why = "" if blocks else f"; {once}"
         yield f"All runs of a variant have the same {measure}{where}{why}."
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from inspect import get_annotations
 from itertools import product
+from math import inf
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -34,6 +35,10 @@ from sims.scenario.own_code import imported
 from sims.summary import Summary
 from sims.telling import units
 from sims.world import run
+
+EARLY = 10.0
+"""How many times more faults than on average may come at the beginning, of laws whose rate
+falls."""
 
 
 class RunStatus(enum.Enum):
@@ -156,7 +161,8 @@ class RunResult:
     drew: bool | None = None
     """Whether the run drew anything at random; None where it is not known."""
     expected: float | None = None
-    """Number of faults that the laws let expect during the run; None where it is not known."""
+    """Number of faults, at most, that are to be expected during the run; None where it is not
+    known."""
     struck: int | None = None
     """Number of times that faults or silent errors took from jobs what they had computed, or slowed
     them; None where none can."""
@@ -279,7 +285,7 @@ def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: RunRes
         end=end,
         time=float(ending.time),
         drew=ending.drew or scenario.begun_by_seed,
-        expected=_expected(scenario, summary),
+        expected=_expected(scenario, float(ending.time)),
         struck=summary.struck if scenario.can_be_struck else None,
         values=values,
         blocks=blocks,
@@ -287,11 +293,12 @@ def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: RunRes
     )
 
 
-def _expected(scenario: Scenario, summary: Summary) -> float | None:
-    """Return how many faults the laws let expect during a run; None where a law, such as a user's,
-    does not say it, or silent errors come on top."""
-    known = len(summary.faults.laws) == len(scenario.faults.laws) and not scenario.errors.given
-    return summary.faults.expected(summary.time) if known else None
+def _expected(scenario: Scenario, time: float) -> float | None:
+    """Return how many faults of all workers, at most, are to be expected up to a time; None where
+    the scenario does not tell, or there are silent errors."""
+    if scenario.mtbf == inf or scenario.errors.given:
+        return None
+    return EARLY * scenario.full_platform.size * time / scenario.mtbf
 
 
 def _by_block(

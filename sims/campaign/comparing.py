@@ -57,7 +57,8 @@ class Compared:
     drew: bool | None = None
     """Whether the run drew anything at random; None where it is not known."""
     expected: float | None = None
-    """Number of faults that the laws let expect during the run; None where it is not known."""
+    """Number of faults, at most, that are to be expected during the run; None where it is not
+    known."""
     struck: int | None = None
     """Number of faults and silent errors that struck the run; None where none can."""
     jobs: int = 0

@@ -109,7 +109,7 @@ def test_numbers_are_ranked_and_the_sentence_names_the_first(shell: Shell, tmp_p
 def test_a_number_matters_most_only_where_intervals_tell_it_from_all_others(shell: Shell) -> None:
     """The interval of `mtbf` allows for more than that of `time` shows."""
     law = "faults={kind='exponential', mtbf=300, downtime=1}"
-    words = ("--set", law, "--keys", "job.jobs.0.time,faults.mtbf", "--runs", "30", "--seed", "1")
+    words = ("--set", law, "--keys", "job.jobs.0.time,faults.mtbf", "--runs", "36", "--seed", "1")
     found = json.loads(shell("sensitivity", "study.toml", *words, "--json").out)
     first, second = found["keys"]
     assert first["matters"]
