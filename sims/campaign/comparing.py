@@ -387,9 +387,11 @@ def compare(
         wins = sum(a == b for a, b in zip(_values(row, paired), bests, strict=True))
         line = Line(name, tuple(runs[name]), mean, best=wins)
         both = known[name].joined(known[baseline])
-        if name == baseline and mean.bounded:  # it is once itself
+        if name == baseline:  # it is once itself
             both = attrs.evolve(both, exact=True)
         line = _against(line, row, seen[baseline], gauge, effect, level, both, not blocks)
+        if name == baseline and line.effect is not None and not mean.bounded:
+            line = attrs.evolve(line, effect=line.effect.unbounded)
         if blocks:
             line = _beside_all(line, runs[baseline][0].value, gauge, effect)
         lines.append(line)

@@ -36,7 +36,7 @@ SURE = 0.99
 """Level of the intervals of differences. Each of the four statements about a region (what is as
 good and what may be, at two ends) uses one end of an interval, 0.5 %; the rest of 5 % pays for
 looking more than once and for the choice of the best on the same seeds."""
-ROUNDS, FINE = 3, 0.0525
+ROUNDS, FINE = 3, 0.05
 """Number of times that the distances between points on the lines through the best are halved, and
 the part of a range below which they are not."""
 BEYOND = 2

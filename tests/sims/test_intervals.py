@@ -43,7 +43,9 @@ def test_a_plain_sample_gets_little_more_than_students_t() -> None:
 def test_a_skewed_sample_has_its_longer_arm_on_the_side_of_its_tail(
     sample: tuple[float, ...],
 ) -> None:
-    (low, high), (_, most), mean = interval(sample, 0.95), students(sample), float(np.mean(sample))
+    """Where it is known that what comes rarely makes values larger, as faults do."""
+    low, high = interval(sample, 0.95, Known(side=1))
+    (_, most), mean = students(sample), float(np.mean(sample))
     assert high > most
     assert high - mean > 1.5 * (mean - low)
 
@@ -172,7 +174,7 @@ def test_a_ratios_interval_covers_the_truth_as_often_as_it_says() -> None:
         found = ratio_of((base * rng.gamma(8, 0.2, size=20)).tolist(), base.tolist(), 0.95)
         assert found is not None
         covered += found.low <= 1.6 <= found.high
-    assert 900 <= covered <= 980
+    assert 930 <= covered <= 990
 
 
 def test_a_ratio_that_one_pair_dominates_is_not_narrow() -> None:

@@ -72,7 +72,7 @@ def test_a_log_is_compared_by_blocks_of_its_time(weeks: Shell, measure: str, run
     for line, row in zip(told["variants"], rows, strict=True):
         assert line["mean"]["mean"] == pytest.approx(np.mean(row))
         assert line["mean"]["half"] == pytest.approx(
-            mean_of(row, LEVEL, Known(0.0, serial=True)).half
+            mean_of(row, LEVEL, Known(0.0, serial=True, side=1)).half
         )
     ratio = ratio_of(rows[1], rows[0], LEVEL, known=Known(0.0, serial=True))
     assert ratio is not None and told["variants"][1]["ratio"]["low"] == pytest.approx(ratio.low)
@@ -178,7 +178,7 @@ def test_there_is_no_verdict_on_fewer_blocks_than_an_interval_needs(shell: Shell
     printed = by_user(shell, 3)
     assert "±" not in printed
     assert "better" not in row_of(printed, "short")
-    assert "no verdict: 3 blocks, needs 6" in row_of(printed, "short")
+    assert "no verdict: 3 blocks worth 2, needs 6" in row_of(printed, "short")
     assert "A verdict needs 6 blocks with information" in printed
 
 
