@@ -10,7 +10,7 @@ from sims.errors import COMMAND_LINE, InputError, unfit
 from sims.tables.refusals import cut, not_accepted, shown
 
 TOO_DEEP = "lists or tables nested hundreds deep"
-"""What Python neither reads nor writes."""
+"""Message about a table that is nested more deeply than Python reads."""
 
 FAULTS, ON, OFF, NONE = "faults", "on", "off", "none"
 """Section that an override can turn on or off, the two words for it, and the value of the section
