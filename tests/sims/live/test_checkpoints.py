@@ -171,8 +171,8 @@ def test_a_question_whether_a_process_answers_does_not_count_as_its_work() -> No
     asked: list[str] = []
 
     class Answering:
-        async def do(self, method: str) -> tuple[int, float]:
-            asked.append(method)
+        async def do(self, method: str, run: str) -> tuple[int, float]:
+            asked.append(f"{method} {run}")
             return 1, 0.5
 
     async def heard() -> dict[int, float]:
@@ -181,8 +181,8 @@ def test_a_question_whether_a_process_answers_does_not_count_as_its_work() -> No
         processes = Processes(None, True, hashed, pack(hashed), {0: seat}, patience=0.02)
         spent: dict[int, float] = {}
         BUSY.set(spent)
-        await processes.heard(0, "J1", asyncio.sleep(0.2))
+        await processes.heard(0, "J1", "run", asyncio.sleep(0.2))
         return spent
 
     assert asyncio.run(heard()) == {}
-    assert asked
+    assert set(asked) == {"reached run"}
