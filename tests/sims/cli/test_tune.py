@@ -538,6 +538,7 @@ def test_a_search_ends_in_its_time_with_what_is_open_and_goes_on_later(shell: Sh
     kept = len(list(Path("logs/study.runs").glob("*.parquet")))
     assert kept > 0
     again = shell.told(*words, "--within", "10s")
+    assert again["stopped"]
     assert again["runs"] > int(re.search(r"points?, ([\d,]+) runs;", said.out)[1].replace(",", ""))
 
 
