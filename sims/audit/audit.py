@@ -253,7 +253,7 @@ def submit(w: World, event: e.JobSubmitted) -> Script:
     possible(sound, "{}; there are {}", it, w.head.kinds)
     yield _of(it, name), seq
     w.kinds.add(it.kind)
-    job, since = Job(name, seq, it, startup=startup, select=select, wanted=seq, came=w.now), seq
+    job, since = Job(name, seq, it, startup=startup, select=select, wanted=seq), seq
     job.standbys, job.replicas = standbys, replicas
     possible(not (standbys or replicas) or it.failures is None, "a plain job has neither")
     possible(replicas is None or it.kind is JobKind.RIGID, "only rigid jobs have replicas")

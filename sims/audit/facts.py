@@ -73,8 +73,6 @@ class Job(Emitter):
     """Time in which a run starts up before its members fetch anything."""
     select: float = 0
     """Time in which workers are chosen for a run."""
-    came: float = 0
-    """Time of the submission."""
     standbys: int = 0
     """Largest number of standbys that a copy takes at its start."""
     replicas: ReplicasDescribed | None = None

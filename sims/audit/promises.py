@@ -238,12 +238,9 @@ class Promises:
 
     def _first_come(self, there: Made) -> None:
         """Check, for first come, first served, that the jobs with a reservation are those that were
-        submitted first. Of jobs that come at one instant the log does not say which is first."""
-        jobs = self.w.jobs
-        latest = max((jobs[name].came for name in there if name in jobs), default=0.0)
+        submitted first."""
         for name in islice(self.queued(), len(there)):
-            first = name in there or jobs[name].came >= latest
-            allowed(first, f"{name} has no reservation, and others that came later have")
+            allowed(name in there, f"{name} has no reservation, and others that came later have")
 
     def _bounded(self, promise: ReservationMade, there: Made, waiting: int) -> None:
         """Check that the reservation `promise` begins no earlier than where its job would fit
