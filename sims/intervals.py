@@ -174,7 +174,7 @@ def speaks(values: Values, known: Known = ANYTHING) -> bool:
     """Return whether there is an interval of the mean of independent observations."""
     if known.exact and _constant(values):
         return True
-    return len(values) > 1 and (known.counts or known.reach > 0 or _differing(values) >= FEW)
+    return len(values) > 1 and (known.counts or known.reach > 0 or differing(values) >= FEW)
 
 
 def _constant(values: Values) -> bool:
@@ -182,7 +182,7 @@ def _constant(values: Values) -> bool:
     return float(np.ptp(values)) <= ROUNDING * float(np.abs(values).max())
 
 
-def _differing(values: Values) -> float:
+def differing(values: Values) -> float:
     """Return how many values differ from the one that more than half of the sample have; inf where
     no value is so frequent."""
     middle = _middle(values)
@@ -414,7 +414,7 @@ def _apart(values: Values, base: Values, effects: Values, known: Known) -> float
     size of what changes a run.
     """
     apart = np.diff(np.sort(effects)) > ROUNDING * np.abs(effects).max(initial=0)
-    tied = 2 * (1 + int(apart.sum())) <= len(effects) or _differing(effects) < inf
+    tied = 2 * (1 + int(apart.sum())) <= len(effects) or differing(effects) < inf
     if known.struck or tied:
         return max(known.reach, typical(values), typical(base))
     return known.reach

@@ -7,9 +7,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import inf, isfinite
+from math import ceil, inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from sims.campaign import Campaign
 from sims.campaign.axes import settings_text, unit_of
@@ -18,7 +20,15 @@ from sims.campaign.comparing import UNJUDGED, Comparison, Line, Verdict
 from sims.campaign.results import Results, write_frame
 from sims.errors import imported, visible
 from sims.exports.tables import SUFFIXES, Library, library_or_default, polars_or_error
-from sims.intervals import FEWEST_BLOCKS, Estimate, estimate_as_json, rounded, rounded_ratio
+from sims.intervals import (
+    FEW,
+    FEWEST_BLOCKS,
+    Estimate,
+    differing,
+    estimate_as_json,
+    rounded,
+    rounded_ratio,
+)
 from sims.telling import SECOND, about, amount_of, as_html, as_text, counted, units
 from sims.writing import check_suffix
 
@@ -366,6 +376,25 @@ def lacking(cells: Sequence[Comparison], measure: str, ranked: bool = True) -> I
         blocks = all(cell.speaks or cell.lines[0].mean.bounded for cell in alike)
         why = "" if blocks else f"; {once}"
         yield f"All runs of a variant have the same {measure}{where}{why}."
+    yield from _too_few(cells, measure)
+
+
+def _too_few(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
+    """Yield a note on the variants of whose runs so few have another value than the rest that their
+    mean has no interval; the number of runs in which enough of them are to be expected is said."""
+    few, runs, enough = [], 0, 0
+    for line in (it for cell in cells if not cell.speaks for it in cell.lines):
+        values = [run.value for run in line.runs if run.value is not None]
+        if len(values) > 1 and not line.mean.bounded and not line.alike:
+            other = differing(np.array(values))
+            few.append(f"{line.variant}: {other:.0f}")
+            runs, enough = max(runs, len(values)), max(enough, ceil(FEW * len(values) / other))
+    if few:
+        yield (
+            f"Too few of the {runs} runs have another {measure} than the rest "
+            f"({', '.join(dict.fromkeys(few))}) for an interval; with {enough} runs, {FEW} are to "
+            "be expected."
+        )
 
 
 def _at(some: Sequence[Comparison], cells: Sequence[Comparison]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sims.campaign.answers import answer, assumptions
+from sims.campaign.answers import answer, assumptions, lacking
 from sims.campaign.batches import RunStatus
 from sims.campaign.comparing import Compared, Comparison, compare, judged
 from sims.examples import example
@@ -75,6 +75,14 @@ def test_cells_with_other_numbers_of_runs_say_both() -> None:
     cells = [compared(other=scaled(0.8)), judged([compare((), COST, fewer, "base")], LEVEL)[0]]
     said = answer(cells, "base")
     assert said is not None and said.endswith("; 4 to 5 runs of each variant in each cell.")
+
+
+def test_where_too_few_runs_differ_for_an_interval_a_note_says_how_many_would_do() -> None:
+    cell = compared(rare=[10.0, 10.0, 12.0, 10.0, 10.0])
+    assert list(lacking([cell], "cost")) == [
+        "Too few of the 5 runs have another cost than the rest (rare: 1) for an interval; "
+        "with 15 runs, 3 are to be expected."
+    ]
 
 
 def test_what_is_not_compared_has_no_sentence() -> None:

@@ -123,6 +123,9 @@ def test_a_scheduler_that_dies_ends_a_live_run_at_once_in_one_line(
     told = "holdfast: cluster: the scheduler is gone; accepted: one that runs, and the same command"
     assert (said.code, said.err) == (2, f"{told}\n")
     assert time.monotonic() - began < 30
+    audited = shell("audit", "it.jsonl")
+    assert (audited.code, "every law holds so far" in audited.out) == (4, True), audited
+    assert "the log has no end" in audited.out
 
 
 def test_without_encryption_a_cluster_is_not_opened_to_all_unasked(shell: Shell) -> None:
