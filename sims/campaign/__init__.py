@@ -219,6 +219,10 @@ class CampaignFile(Section):
                 raise Unacceptable("measures", name, f"measures of jobs, for `by`: {known}")
         if not self.variants:
             raise Unacceptable("variants", {}, "at least one, or none of this section")
+        for key, values in self.axes.items():
+            if any(key in settings for settings in self.variants.values()):
+                # Each value would be the same runs once more, counted as further observations.
+                raise Unacceptable(f"axes.{key}", list(values), "a key that no variant sets")
         for key, value, accepted in self._choices():
             if value not in accepted:
                 raise Unacceptable(key, value, ", ".join(filter(None, accepted)))
