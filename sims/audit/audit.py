@@ -49,6 +49,7 @@ from sims.audit.law import (
 )
 from sims.audit.pack import Pack
 from sims.audit.queue import Queue
+from sims.audit.scenario import given
 from sims.audit.turns import Script
 from sims.audit.workers import Free, Service, by_worker
 from sims.audit.world import Handler, World
@@ -139,6 +140,8 @@ def begin(w: World, event: e.ScenarioStarted) -> Script:
     framed(not kind or event.kinds == (kind,), "its decider has other jobs")
     each = not event.workers or len(event.workers) == event.processors
     framed(each, "each worker has a name, or none")
+    w.given = given(event)
+    framed(w.given.unit in (None, event.unit), f"its scenario's times are in {w.given.unit}")
     w.head, w.lateness = event, event.late or 0
     w.free, w.able = Free((0, event.processors), event.processors), event.processors
     settings = dict(setting.partition("=")[::2] for setting in event.settings)

@@ -19,7 +19,7 @@ from actors.events import (
 from policies.availability import WorkerState
 from sims.audit import link, machine, parts, replicas, rules, runs, windows
 from sims.audit.facts import Copy, Job, Run
-from sims.audit.law import Causes, Phase, allowed, follows, ordered, possible
+from sims.audit.law import Causes, Phase, allowed, follows, ordered, possible, same
 from sims.audit.rules import Plan
 from sims.audit.turns import INSTANT, LATER, NEGLIGIBLE, Emitter, Script
 from sims.audit.workers import DOWN, RECLAIMED, UP, Worker, extent, parse_spans
@@ -162,6 +162,9 @@ def _check_fault(w: World, worker: Worker, event: WorkerChanged, _: int) -> None
     # A downtime of 0 is possible only where faults are detected late.
     lasts = until is None or until > w.end or (w.late and until >= w.now)
     possible(event.state is DOWN and lasts)
+    asked = w.given.downtime
+    if asked is not None and until is not None and w.head.late is None:
+        possible(same(until, w.now + asked), f"a fault keeps a worker DOWN for {asked:g}")
     w.decider.check_fault(worker)
 
 

@@ -26,6 +26,7 @@ from actors.runtime import Event, Record
 from policies.availability import WorkerState
 from sims.audit.facts import Copy, Job, Run
 from sims.audit.law import Broken, Law, allowed, framed, possible
+from sims.audit.scenario import Given
 from sims.audit.turns import Emitter, Script, Turns
 from sims.audit.workers import DOWN, UP, Free, Spans, Worker, joined, numbers
 
@@ -48,6 +49,8 @@ class World(Turns):
     """Lets a replica load from shared storage once it has its program and data."""
     head: ScenarioStarted = field(init=False)
     """First line of the log."""
+    given: Given = Given()
+    """What the scenario in that line gives."""
     first: int = 0
     """Sequence number of the first line of this instant."""
     closed: int | None = None

@@ -227,6 +227,24 @@ def test_a_notice_that_is_left_out_is_noticed(shell: Shell, time: int, why: str)
     assert why in audited.out
 
 
+@pytest.mark.parametrize(
+    ("kind", "lie", "why"),
+    [
+        ("ScenarioStarted", {"unit": "slot"}, "its scenario's times are in s"),
+        ("WorkerChanged", {"until": 10.5}, "a fault keeps a worker DOWN for 10"),
+    ],
+)
+def test_a_unit_and_a_downtime_that_the_scenario_does_not_have_are_noticed(
+    shell: Shell, kind: str, lie: dict[str, Any], why: str
+) -> None:
+    lines = logged(shell, "a lost message is not preempted")
+    first = next(it["seq"] for it in lines if it["event"] == kind)
+    change(Path("a.jsonl"), first + 1, **lie)
+    audited = shell("audit", "a.jsonl")
+    assert audited.code == 1
+    assert why in audited.out
+
+
 def test_lines_of_the_head_in_another_order_are_noticed(shell: Shell) -> None:
     lines = logged(shell, "prices by the hour")
     kinds = [it["event"] for it in lines[:4]]
