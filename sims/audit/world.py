@@ -49,7 +49,7 @@ class World(Turns):
     """Lets a replica load from shared storage once it has its program and data."""
     head: ScenarioStarted = field(init=False)
     """First line of the log."""
-    given: Given = Given()
+    given: Given = field(init=False)
     """What the scenario in that line gives."""
     first: int = 0
     """Sequence number of the first line of this instant."""

@@ -209,23 +209,26 @@ class CampaignFile(Section):
             alone = "a scenario file, without axes, variants, precision and a picture"
             raise Unacceptable("tune", dict(self.tune.over), alone)
         for name in self.measures:
-            try:
-                quantity = self.gauge(name).quantity
-            except ValueError:
-                known = ", ".join(it.value for it in Measure)
-                raise Unacceptable("measures", name, f"{known}, package.module:function") from None
-            if self.by and not quantity:
-                known = ", ".join(it.value for it in Measure if it.quantity)
-                raise Unacceptable("measures", name, f"measures of jobs, for `by`: {known}")
+            self._check_measure(name)
         if not self.variants:
             raise Unacceptable("variants", {}, "at least one, or none of this section")
-        for key, values in self.axes.items():
-            if any(key in settings for settings in self.variants.values()):
-                # Each value would be the same runs once more, counted as further observations.
-                raise Unacceptable(f"axes.{key}", list(values), "a key that no variant sets")
+        varied = {key for settings in self.variants.values() for key in settings}
+        for key in varied & self.axes.keys():
+            # Each value would be the same runs once more, counted as further observations.
+            raise Unacceptable(f"axes.{key}", list(self.axes[key]), "a key that no variant sets")
         for key, value, accepted in self._choices():
             if value not in accepted:
                 raise Unacceptable(key, value, ", ".join(filter(None, accepted)))
+
+    def _check_measure(self, name: str) -> None:
+        try:
+            quantity = self.gauge(name).quantity
+        except ValueError:
+            known = ", ".join(it.value for it in Measure)
+            raise Unacceptable("measures", name, f"{known}, package.module:function") from None
+        if self.by and not quantity:
+            known = ", ".join(it.value for it in Measure if it.quantity)
+            raise Unacceptable("measures", name, f"measures of jobs, for `by`: {known}")
 
     def gauge(self, name: str | None) -> AnyMeasure:
         """Return the measure of that name, or the file's first measure for None. Raises ValueError
