@@ -143,11 +143,12 @@ def interval(sample: Sample, level: float, known: Known = ANYTHING) -> tuple[flo
     from scipy.special import stdtrit
 
     count, mean, middle = len(values), float(values.mean()), _middle(values)
-    apart = values - mean
+    farthest = float(np.abs(values - mean).max())
+    apart = (values - mean) / (farthest or 1.0)  # powers of tiny numbers would be 0
     square = float(apart @ apart) / count
     # Skewness, as scipy.stats.skew has it, whose import takes longer than most comparisons.
     skewness = float(apart**2 @ apart) / count / square**1.5 if square > 0 else 0.0
-    half = float(stdtrit(count - 1, 0.5 + level / 2)) * sqrt(square / (count - 1))
+    half = float(stdtrit(count - 1, 0.5 + level / 2)) * sqrt(square / (count - 1)) * farthest
     # The probability of what n values do not show is -ln(1 - level) / n: 3/n for a level of 95 %.
     rarer, size, arms = max(1.0, -log(1 - level) / 3), typical(values), []
     for sign in (-1, 1):

@@ -6,7 +6,7 @@ from math import inf, isnan
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, ttest_1samp
 
@@ -140,6 +140,7 @@ NUMBERS = st.floats(-1e6, 1e6, allow_subnormal=False)
     st.lists(NUMBERS | st.sampled_from([0.0, 1.0, 1e6]), min_size=1, max_size=60),
     st.sampled_from([0.5, 0.95, 0.9999]),
 )
+@example([0.0, 1e-142], 0.5)  # the third power of its deviation is 0
 def test_an_interval_contains_its_estimate(values: list[float], level: float) -> None:
     base = [abs(it) + 1 for it in reversed(values)]
     for found in (f(values, base, level) for f in (ratio_of, difference_of)):
