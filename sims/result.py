@@ -16,13 +16,14 @@ from actors.events import End
 from actors.runtime import Record
 from sims.errors import InputError, chosen
 from sims.exports.tables import Frame, Library, frame
+from sims.history.summary import Summary
 from sims.log import LogFile
 from sims.log_writer import LogWriter
 from sims.metrics.report import Report, amounts
 from sims.plots.figure import Framing
 from sims.plots.pictures import WHOLE, Picture, What, plot
 from sims.scenario import Scenario
-from sims.summary import Summary
+from sims.summary import summary_lines, summary_title
 from sims.telling import NO_FORMULAS, as_markup
 
 if TYPE_CHECKING:
@@ -185,7 +186,7 @@ class Result:
         return [name for name in super().__dir__() if not name.startswith("_")]
 
     def __repr__(self) -> str:
-        return "\n".join(self.summary.lines())
+        return "\n".join(summary_lines(self.summary))
 
     def _repr_html_(self) -> str:
         return _as_html(self.report, self.records)
@@ -205,7 +206,7 @@ def _as_html(report: Report, records: Records) -> str:
         f"<tr><th>{_indented(name)}</th><td>{as_markup(text.strip())}</td></tr>"
         for name, text in report.rows()
     )
-    title, table = as_markup(report.summary.title), f"<table>{''.join(cells)}</table>"
+    title, table = as_markup(summary_title(report.summary)), f"<table>{''.join(cells)}</table>"
     shown = f"<b>{title}</b>{_picture(report, records)}{table}"
     return f'<div class="{NO_FORMULAS}">{shown}</div>'
 

@@ -17,6 +17,7 @@ from actors.events import DeciderKind
 from actors.runtime import Record, System
 from policies.interface import ServiceOrder
 from sims.errors import InputError, naming
+from sims.history.summary import Summary
 from sims.log import LogFile
 from sims.log_writer import LogWriter
 from sims.metrics.report import Report
@@ -34,7 +35,6 @@ from sims.scenario.repair import RepairSection
 from sims.scenario.retirement import OwnRetirement, RetireByScore
 from sims.scenario.tables import put
 from sims.scenario.workers import ConstantLaw, OwnLaw, WorkerFields
-from sims.summary import Summary
 from sims.telling import counted
 from sims.world import run as simulate
 from sims.world import with_given

@@ -49,6 +49,7 @@ from sims.campaign.engine import execute
 from sims.campaign.executors import local
 from sims.campaign.plan import Cases
 from sims.campaign.results import Store
+from sims.history.summary import Summary
 from sims.log_writer import LogWriter
 from sims.papers.published.fleet import default
 from sims.scenario import Scenario
@@ -56,7 +57,6 @@ from sims.scenario.builders import populate
 from sims.scenario.jobs.drawn import SyntheticJobs, UniformJobs
 from sims.scenario.loader import load, parse, read
 from sims.scenario.tables import put
-from sims.summary import Summary
 from sims.world import run
 
 SCENARIOS = Path(sims.__file__).parent / "scenarios"

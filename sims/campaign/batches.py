@@ -24,6 +24,7 @@ from actors.decisions import BadDecision, finite
 from actors.runtime import ActorFailed, Deadlock, Stalled, rare_collections
 from sims.blocks import by_block, informed
 from sims.errors import InputError, unfit
+from sims.history.summary import Summary
 from sims.intervals import FEWEST_BLOCKS
 from sims.metrics.arrivals import Flowtimes
 from sims.metrics.jobs import By
@@ -32,7 +33,6 @@ from sims.metrics.report import Report
 from sims.packing import Dependencies, unpacked
 from sims.scenario import MeasuresSection, Scenario
 from sims.scenario.own_code import imported
-from sims.summary import Summary
 from sims.telling import units
 from sims.world import run
 

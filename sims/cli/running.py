@@ -17,6 +17,7 @@ from actors.events import WorkerChanged
 from sims.cli.progress import ShowProgress
 from sims.durations import in_unit
 from sims.errors import COMMAND_LINE, FAILED, InputError, imported, naming, note, show
+from sims.history.summary import WANTED, Summary
 from sims.options import (
     AsJson,
     Overrides,
@@ -36,7 +37,7 @@ from sims.scenario.advice import warn_of_idle
 from sims.scenario.expectations import stated
 from sims.scenario.loader import files_of, load, overridden
 from sims.scenario.policy import PolicySection
-from sims.summary import WANTED, Summary
+from sims.summary import summary_json, summary_lines
 from sims.telling import counted
 from sims.world import checked_seed, log_path
 from sims.world import run as simulate
@@ -97,9 +98,9 @@ def run(
     told, compared = _compared(file, writer) if repeats and writer else ({}, ())
     written = {"log": None if writer is None else str(writer.path)}
     if as_json:
-        print(json.dumps(summary.as_json() | written | told, sort_keys=True))
+        print(json.dumps(summary_json(summary) | written | told, sort_keys=True))
     else:
-        show(*summary.lines(), f"  log         {written['log'] or 'none'}", *compared)
+        show(*summary_lines(summary), f"  log         {written['log'] or 'none'}", *compared)
     if writer is not None and writer.note:
         note(writer.note)
     return FAILED if told.get("same") is False else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import signal
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from importlib.util import find_spec
 from itertools import chain, islice
@@ -19,19 +19,8 @@ from actors.events import JobDescribed, JobSubmitted, Outcome
 from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.errors import chosen, imported, visible
-from sims.history import History
-from sims.history.rows import (
-    JobRow,
-    PromiseRow,
-    QueueRow,
-    RepairRow,
-    RunRow,
-    SpanRow,
-    SpareRow,
-    StateRow,
-    StorageRow,
-    TransferRow,
-)
+from sims.history import TABLES, History
+from sims.history.rows import JobRow
 from sims.metrics.jobs import BOUND
 from sims.tables.fields import members_of
 from sims.writing import check_suffix, refusing, replacing
@@ -180,18 +169,7 @@ class Frame(enum.Enum):
     """A row for each change of the shared storage's bandwidth in use."""
 
 
-ROWS: Mapping[Frame, type] = {
-    Frame.JOBS: JobRow,
-    Frame.RUNS: RunRow,
-    Frame.SPANS: SpanRow,
-    Frame.STATES: StateRow,
-    Frame.SPARES: SpareRow,
-    Frame.TRANSFERS: TransferRow,
-    Frame.PROMISES: PromiseRow,
-    Frame.REPAIRS: RepairRow,
-    Frame.QUEUE: QueueRow,
-    Frame.STORAGE: StorageRow,
-}
+ROWS = {Frame(name): writer.row for name, writer in TABLES.items()}
 """Maps each table of a history's rows to their class."""
 
 

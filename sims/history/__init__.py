@@ -4,7 +4,7 @@ writes the log's facts as rows.
 History is the one reader of events: what else reads a log reads a history's rows, or asks it for
 the state; no other reader rebuilds the state by itself.
 
-*To read rows*: call `take` with a class of `sims.history.rows` and a function. The history calls it
+*To read rows*: call `take` with a class of rows (`WRITERS`) and a function. The history calls it
 with each row of that class once the row is complete, and a second function, if you give one, with
 each row as it begins, with what is known by then. Rows come as the log is read; memory grows with
 what is in the system, never with the log.
@@ -47,52 +47,43 @@ from typing import TypeVar
 
 from attrs import define, field
 
-from actors.events import ScenarioStarted
+from actors.events import FaultsExpected, ScenarioStarted, WorkerChanged
 from actors.runtime import Event, Record
-from sims.history.rows import (
-    JobRow,
-    PromiseRow,
-    QueueRow,
-    RepairRow,
-    RunRow,
-    SpanRow,
-    SpareRow,
-    StateRow,
-    StorageRow,
-    TransferRow,
-)
+from sims.history.promises import PromiseWriter
+from sims.history.repair import RepairWriter
+from sims.history.replacement import Replacement
+from sims.history.replicas import Replicas
 from sims.history.runs import HOLDING, Runs
+from sims.history.saving import Checkpoints
 from sims.history.spans import SpanWriter
+from sims.history.spares import SpareWriter
+from sims.history.standbys import Standbys
 from sims.history.states import HOOKS, Job, Key, Listener, Run, Worker
+from sims.history.storage import Storage, StorageWriter
+from sims.history.summary import Summary
+from sims.history.transfers import TransferWriter
 from sims.history.workers import Handler
-from sims.history.writers import (
-    JobWriter,
-    PromiseWriter,
-    QueueWriter,
-    RepairWriter,
-    RunWriter,
-    SpareWriter,
-    StateWriter,
-    StorageWriter,
-    TransferWriter,
-    Writer,
-)
+from sims.history.writers import JobWriter, QueueWriter, RunWriter, StateWriter, Writer
 
 __all__ = ["HOLDING", "History", "Job", "Key", "Listener", "Run", "Worker"]
 
-WRITERS: Mapping[type, Callable[[], Writer]] = {
-    JobRow: JobWriter,
-    RunRow: RunWriter,
-    SpanRow: SpanWriter,
-    StateRow: StateWriter,
-    SpareRow: SpareWriter,
-    TransferRow: TransferWriter,
-    PromiseRow: PromiseWriter,
-    RepairRow: RepairWriter,
-    QueueRow: QueueWriter,
-    StorageRow: StorageWriter,
+TABLES: Mapping[str, type[Writer]] = {
+    "jobs": JobWriter,
+    "runs": RunWriter,
+    "spans": SpanWriter,
+    "states": StateWriter,
+    "spares": SpareWriter,
+    "transfers": TransferWriter,
+    "promises": PromiseWriter,
+    "repairs": RepairWriter,
+    "queue": QueueWriter,
+    "storage": StorageWriter,
 }
+"""Maps the name of each table of rows to the class that writes them."""
+WRITERS: Mapping[type, type[Writer]] = {it.row: it for it in TABLES.values()}
 """Maps each class of rows to the class that writes them."""
+PARTS = (Checkpoints, Standbys, Replacement, Replicas, Storage)
+"""Mechanisms of runs, each with the events by which it changes the state."""
 
 Hook = Callable[..., object]
 L = TypeVar("L", bound=Listener)
@@ -122,6 +113,8 @@ class History(Runs):
 
     def __attrs_post_init__(self) -> None:
         handlers = self.handlers() | {ScenarioStarted: self._begin}
+        for part in PARTS:
+            handlers |= part(self).handlers()
         self._on = defaultdict(list, {kind: [handler] for kind, handler in handlers.items()})
 
     @classmethod
@@ -180,6 +173,19 @@ class History(Runs):
         The events that a `Compound`, one line for many events, stands for do not reach the handler.
         """
         self._on[kind].append(handler)
+
+    def sum_up(self, summary: Summary) -> None:
+        """Have `summary` count the log's events from now on; changes of workers, which may be most
+        of a log, only once the log announces expected faults."""
+        for kind in summary.wants:
+            self.on(kind, lambda record, _: summary(record))
+
+        def count_faults(_: Record, event: FaultsExpected) -> None:
+            if not summary.faults.counted:
+                summary.faults.counted = True
+                self.on(WorkerChanged, lambda record, _: summary(record))
+
+        self.on(FaultsExpected, count_faults)
 
     def apply(self, record: Record) -> None:
         """Bring the state up to date with the next record of the log, and notify listeners.

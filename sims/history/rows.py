@@ -15,9 +15,8 @@ from typing import Annotated, Any, TypeVar, dataclass_transform
 import numpy as np
 from attrs import define, frozen
 
-from actors.events import JobDescribed, JobSubmitted, Outcome, RunStarted, TransferKind
+from actors.events import JobDescribed, JobSubmitted, Outcome, RunStarted
 from actors.events.quantities import (
-    Bandwidth,
     JobCount,
     JobName,
     Quantity,
@@ -25,11 +24,9 @@ from actors.events.quantities import (
     Share,
     Time,
     Work,
-    WorkerCount,
     WorkerNumber,
     WorkerSet,
 )
-from actors.events.repair import Kind, RepairOutcome, StageNumber
 from policies.availability import WorkerState
 from policies.interface.kinds import JobKind
 
@@ -288,81 +285,7 @@ class StateRow:
     """Time at which the state changed; None if the log ends before."""
 
 
-class TransferEnd(enum.Enum):
-    """Says how a message left its channel."""
-
-    ENDED = "ended"
-    """The message has passed completely."""
-    SUSPENDED = "suspended"
-    """The rest of it may pass later, as another row."""
-    DROPPED = "dropped"
-    """The part that has passed is lost."""
-
-
-@frozen
-class TransferRow:
-    """A message to or from a worker, or a part of one, that holds a channel of the master."""
-
-    worker: WorkerNumber
-    kind: TransferKind
-    """Kind of the message."""
-    job: JobName
-    run: RunNumber
-    """Run that needs the message; for a standby that in which it became one."""
-    seq: Seq
-    start: Start
-    left: Time
-    """Channel time that the message needed when it began, or went on."""
-    end: Time | None = None
-    """Time at which it left its channel; None if the log ends before."""
-    how: TransferEnd | None = None
-    """How it left its channel; None if the log ends before."""
-
-
-@frozen
-class SpareRow:
-    """A time for which spares wait: workers that no run holds, at most as many as the platform has
-    spares. Which workers they are changes: one that was replaced comes back and replaces others."""
-
-    start: Start
-    end: Time
-    """Time at which something happened next."""
-    waiting: WorkerCount
-    """Number of spares that wait."""
-
-
 # --- the queue -----------------------------------------------------------------------------------
-
-
-class PromiseEnd(enum.Enum):
-    """Says how a promise of a start ended."""
-
-    STARTED = "started"
-    """The job has started."""
-    REPLACED = "replaced"
-    """The job got another promise."""
-    DROPPED = "dropped"
-    """The job has no promise any more, and waits on."""
-    LEFT = "left"
-    """The job has left the system without a start."""
-
-
-@frozen
-class PromiseRow:
-    """A start that a reservation promises to a waiting job, for as long as the promise stands."""
-
-    job: JobName
-    seq: Seq
-    made: Time
-    """Time at which it was promised."""
-    start: Time
-    """Start that is promised."""
-    processors: WorkerCount
-    """Number of workers that are promised."""
-    end: Time | None = None
-    """Time at which the promise ended; None if the log ends before."""
-    how: PromiseEnd | None = None
-    """How it ended; None if the log ends before."""
 
 
 @frozen
@@ -374,62 +297,3 @@ class QueueRow:
     """Number of jobs that hold no workers."""
     running: JobCount
     """Number of jobs that hold workers."""
-
-
-@frozen
-class StorageRow:
-    """The shared storage's bandwidth in use from a time on, until the next row."""
-
-    t: On
-    used: Bandwidth
-    """Bandwidth with which runs save and load."""
-    loading: Bandwidth
-    """Part of it with which runs load."""
-
-
-# --- repairs -------------------------------------------------------------------------------------
-
-
-class RepairStep(enum.Enum):
-    """Says where a unit that a fault has struck stands."""
-
-    WAITS = "waits for repair"
-    """The unit waits for a repair crew, or until the fault is blamed on a unit."""
-    IN_REPAIR = "in repair"
-    """A stage of its repair is under way."""
-    RETIRED = "retired"
-    """The unit does not come back."""
-
-
-@frozen
-class RepairRow:
-    """A time for which a unit (a worker, node or rack) that is out of service waits for repair, is
-    in one stage of it, or has retired."""
-
-    of: Kind
-    workers: WorkerSet
-    """Workers of the unit."""
-    step: RepairStep
-    """Step of the unit in that time."""
-    seq: Seq
-    start: Start
-    stage: StageNumber | None = None
-    """Number of the stage of repair, from 0; None if the unit is in none."""
-    end: Time | None = None
-    """Time at which the step ended; None if the log ends before."""
-    outcome: RepairOutcome | None = None
-    """Outcome of the stage of repair; None if there is none."""
-
-
-Row = (
-    JobRow
-    | RunRow
-    | SpanRow
-    | StateRow
-    | SpareRow
-    | TransferRow
-    | PromiseRow
-    | QueueRow
-    | StorageRow
-    | RepairRow
-)

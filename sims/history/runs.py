@@ -1,4 +1,8 @@
-"""Keeps the jobs in the system and the runs that hold members."""
+"""Keeps the jobs in the system and the runs that hold members.
+
+What a mechanism does to runs (checkpoints, standbys, replacement, replicas, storage) is followed in
+the module of its name.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,9 @@ from typing import Any
 from attrs import define, field
 
 from actors.events import (
-    BandwidthShared,
-    CheckpointStarted,
-    CheckpointStored,
-    CheckpointTaken,
     CopiesPlaced,
     CopiesSettled,
+    DeadlineDescribed,
     IterationCompleted,
     JobCompleted,
     JobDescribed,
@@ -27,7 +28,6 @@ from actors.events import (
     MembersJoined,
     MembersReleased,
     Outcome,
-    PauseEnded,
     PlatformDescribed,
     ProtectionDescribed,
     RateChanged,
@@ -35,10 +35,8 @@ from actors.events import (
     ReplicasRejoined,
     ReservationDropped,
     ReservationMade,
-    RestartedFromScratch,
     RunEnded,
     RunHung,
-    RunPaused,
     RunStarted,
     ScenarioStarted,
     Stage,
@@ -48,18 +46,14 @@ from actors.events import (
     StandbysHeld,
     StartupDescribed,
     StorageDescribed,
-    StoredSizeDescribed,
     WorkerChanged,
 )
 from actors.intervals import (
-    added,
     joined,
-    members,
     merged,
     numbers_in,
     spans_in,
     text,
-    within,
     without,
 )
 from actors.runtime import Event, Record
@@ -99,6 +93,9 @@ class Runs(Workers):
     """Description of the shared storage; None if there is none."""
     measures: MeasuresDescribed | None = field(init=False, default=None)
     """How the scenario measures its runs; None: as is usual."""
+    deadlines: dict[str, float] = field(init=False, factory=dict)
+    """Maps jobs to their deadlines, as time after their submissions; jobs without one are left
+    out."""
     sharing: dict[Key, Run] = field(init=False, factory=dict)
     """Maps keys to the runs that hold a share of the storage's bandwidth."""
     waiting: int = field(init=False, default=0)
@@ -115,6 +112,7 @@ class Runs(Workers):
         return super().handlers() | {
             JobSubmitted: self._submit,
             JobDescribed: self._describe,
+            DeadlineDescribed: self._expect,
             StartupDescribed: self._start_up,
             LinkDescribed: self._link,
             ProtectionDescribed: self._protect,
@@ -128,27 +126,12 @@ class Runs(Workers):
             CopiesPlaced: self._place,
             CopiesSettled: self._settle,
             MeasuresDescribed: self._measure,
-            StorageDescribed: self._storage,
-            StoredSizeDescribed: self._size,
-            BandwidthShared: self._share,
             StageStarted: self._advance,
             RateChanged: self._advance,
             RunHung: self._hang,
-            CheckpointStarted: self._begin_checkpoint,
-            CheckpointTaken: self._save,
-            CheckpointStored: self._end_checkpoint,
-            RestartedFromScratch: self._restart,
             MembersReleased: self._release,
             MembersJoined: self._join,
             MembersChanged: self._exchange,
-            MemberReplaced: self._replace,
-            StandbysHeld: self._hold_standbys,
-            StandbyJoined: self._gain_standby,
-            StandbyLost: self._lose_standby,
-            ReplicasDropped: self._drop,
-            ReplicasRejoined: self._rejoin,
-            RunPaused: self._pause,
-            PauseEnded: self._pause,
         }
 
     @property
@@ -184,6 +167,9 @@ class Runs(Workers):
         times = event.work, event.verification, event.failures, event.estimate, event.limit
         job.described = JobDescribed(job.name, event.kind, *times)
 
+    def _expect(self, record: Record, event: DeadlineDescribed) -> None:
+        self.deadlines[event.job] = event.deadline
+
     def _start_up(self, record: Record, event: StartupDescribed) -> None:
         job = self.jobs[event.job]
         job.startup, job.select = event.startup, event.select
@@ -196,12 +182,6 @@ class Runs(Workers):
 
     def _measure(self, record: Record, event: MeasuresDescribed) -> None:
         self.measures = event
-
-    def _storage(self, record: Record, event: StorageDescribed) -> None:
-        self.storage = event
-
-    def _size(self, record: Record, event: StoredSizeDescribed) -> None:
-        self.jobs[event.job].stored = event.bytes
 
     def _leave(self, record: Record, event: JobCompleted | JobKilled) -> None:
         job = self.jobs.pop(event.job)
@@ -246,7 +226,7 @@ class Runs(Workers):
 
     # --- runs ---------------------------------------------------------------------------------
 
-    def _run_of(self, event: Any) -> Run:
+    def run_of(self, event: Any) -> Run:
         """Return the run that an event names by its job and number."""
         return self._runs[event.job, event.run]
 
@@ -264,7 +244,7 @@ class Runs(Workers):
         run = self._enter(record, event)
         if kept is not None:
             run.holding, run.follows = kept.holding, kept.number
-            self._ready(run, kept.aside, record)
+            self.ready(run, kept.aside, record)
         apart = self._take(run, event.processors, record)
         self._notify.run_started(run, record)
         if kept is not None:
@@ -295,26 +275,26 @@ class Runs(Workers):
         return run
 
     def _end(self, record: Record, event: RunEnded) -> None:
-        run = self._run_of(event)
+        run = self.run_of(event)
         run.outcome, run.end, run.kept = event.outcome, record.t, event.kept
         run.job.outcomes[event.outcome] += 1
         if event.outcome is Outcome.COMPLETED:
             run.job.work += event.done + run.job.rescaled.get(event.run, 0)
-        self._set_bandwidth(run, 0, record.t)
+        self.set_bandwidth(run, 0, record.t)
         self._notify.run_ended(run, record, event.done)
         self._notify.run_over(run, record.t)
         run.since, run.seq, run.done = record.t, record.seq, event.done
         if run.paused:
             # What its members sent in the pause takes no time of its own: report it as of a pause.
-            self._cut_all(run.apart, record)
+            self.cut_all(run.apart, record)
         run.paused, run.hung = False, None
         if run.dropped:
-            self._let_in(run, record, run.dropped)
+            self.let_in(run, record, run.dropped)
         if not event.kept:
             self._let_go(run, record)
 
     def _release(self, record: Record, event: MembersReleased) -> None:
-        self._let_go(self._run_of(event), record)
+        self._let_go(self.run_of(event), record)
 
     def _let_go(self, run: Run, record: Record) -> None:
         """Remove a run that is over and whose workers its job does not keep; they are free from now
@@ -329,7 +309,7 @@ class Runs(Workers):
         """Notify listeners that the run's members are released, after what they did since the run's
         end if they were kept."""
         if run.kept:
-            self._span(run, record, run.done)
+            self.close_span(run, record, run.done)
         run.apart = {}
         self._notify.run_released(run, record)
 
@@ -359,27 +339,17 @@ class Runs(Workers):
     # --- what runs do -------------------------------------------------------------------------
 
     def _advance(self, record: Record, event: StageStarted | RateChanged) -> None:
-        run = self._run_of(event)
-        self._span(run, record, event.done)
+        run = self.run_of(event)
+        self.close_span(run, record, event.done)
         run.rate = event.rate
         if isinstance(event, StageStarted):
-            self._set_bandwidth(run, 0, record.t)
+            self.set_bandwidth(run, 0, record.t)
             run.stage = event.stage
             if event.stage is Stage.CHECKPOINTING:
                 run.second_level = event.done == run.checkpoint
 
-    def _share(self, record: Record, event: BandwidthShared) -> None:
-        """Record the bandwidth with which a run, or a checkpoint beside it, saves to shared storage
-        or loads from it."""
-        run = self._run_of(event)
-        if run.passing:
-            self._stop_passing(run, record)
-        elif run.hung is None or not run.overlaps:  # a hang stops the checkpoint beside the run
-            self._span(run, record, run.done)
-            run.rate = event.bandwidth
-        self._set_bandwidth(run, event.bandwidth, record.t)
-
-    def _set_bandwidth(self, run: Run, bandwidth: float, now: float) -> None:
+    def set_bandwidth(self, run: Run, bandwidth: float, now: float) -> None:
+        """Record the bandwidth of a run to the shared storage, from `now` on."""
         if bandwidth == run.bandwidth:
             return
         run.bandwidth = bandwidth
@@ -392,123 +362,48 @@ class Runs(Workers):
     def _hang(self, record: Record, event: RunHung) -> None:
         """Record that a member hangs, so that neither the run nor a checkpoint beside it
         advances."""
-        run = self._run_of(event)
-        self._stop_passing(run, record)
+        run = self.run_of(event)
+        self.stop_passing(run, record)
         run.passing, run.hung = False, event.worker
 
-    def _span(self, run: Run, record: Record, done: float) -> None:
+    def close_span(self, run: Run, record: Record, done: float) -> None:
+        """Report what a run did since `run.since`, and begin a new span; `done` is the work done by
+        now."""
         self._notify.run_span(run, record, done)
         run.since, run.seq, run.done = record.t, record.seq, done
 
-    def _stop_passing(self, run: Run, record: Record) -> None:
+    def stop_passing(self, run: Run, record: Record) -> None:
         # While a run that stands still takes a checkpoint, or pauses, its time counts as that; a
         # change of its members or of the checkpoint ends that span.
         if (run.passing or run.paused) and not run.rate:
-            self._span(run, record, run.done)
-
-    def _begin_checkpoint(self, record: Record, event: CheckpointStarted) -> None:
-        """Record that a checkpoint begins while its run goes on computing."""
-        run = self._run_of(event)
-        if not run.rate:
-            self._span(run, record, run.done)
-        run.overlaps, run.second_level = True, event.done == run.checkpoint
-        # Through a master a checkpoint consists of messages, and no time of its own passes.
-        run.passing = self.link is None or run.job.stored is not None or run.saves_in_memory
-
-    def _end_checkpoint(self, record: Record, event: CheckpointStored | CheckpointTaken) -> None:
-        run = self._run_of(event)
-        self._stop_passing(run, record)
-        self._set_bandwidth(run, 0, record.t)
-        run.passing = False
-
-    def _save(self, record: Record, event: CheckpointTaken) -> None:
-        self._end_checkpoint(record, event)
-        run = self._run_of(event)
-        run.checkpoint, run.job.saved = event.done, (event.run, event.done)
-
-    def _restart(self, record: Record, event: RestartedFromScratch) -> None:
-        self.jobs[event.job].saved = None
+            self.close_span(run, record, run.done)
 
     def _join(self, record: Record, event: MembersJoined) -> None:
-        run = self._run_of(event)
-        self._span(run, record, run.done_at(record.t))
+        run = self.run_of(event)
+        self.close_span(run, record, run.done_at(record.t))
         run.processors = joined(run.processors, event.processors)
         self._meet(run, self._take(run, event.processors, record), record)
 
-    def _replace(self, record: Record, event: MemberReplaced) -> None:
-        run, gone, came = self._run_of(event), event.worker, event.replacement
-        aside = spans_in(run.aside)
-        if run.dropped and within(run.dropped, gone):
-            run.dropped = text(added(without(spans_in(run.dropped), (gone,)), came))
-            aside = added(without(aside, (gone, came)), came)
-            self._regroup(run, record, run.processors, text(aside))
-        else:
-            left = added(without(spans_in(run.processors), (gone,)), came)
-            self._regroup(run, record, text(left), text(without(aside, (came,))))
-
-    def _drop(self, record: Record, event: ReplicasDropped) -> None:
-        """Move the members of replicas that drop out from the run's members to the workers that it
-        holds aside.
-
-        Those that are aside already, because a pause after which they would have rejoined is broken
-        off, stay there. If the member that hangs is among those that drop out, the run hangs no
-        longer.
-        """
-        run, gone = self._run_of(event), event.processors
-        fresh = without(spans_in(gone), numbers_in(run.dropped))
-        if fresh:
-            run.dropped = text(merged(spans_in(run.dropped), fresh))
-            left = without(spans_in(run.processors), members(fresh))
-            aside = text(merged(spans_in(run.aside), fresh))
-            self._regroup(run, record, text(left), aside)
-        if run.hung is not None and within(gone, run.hung):
-            run.hung = None
-
-    def _rejoin(self, record: Record, event: ReplicasRejoined) -> None:
-        self._let_in(self._run_of(event), record, event.processors)
-
-    def _let_in(self, run: Run, record: Record, processors: str) -> None:
+    def let_in(self, run: Run, record: Record, processors: str) -> None:
         """Make the workers `processors`, which the run holds aside as members of dropped replicas,
         its members again."""
         numbers = numbers_in(processors)
         run.dropped = text(without(spans_in(run.dropped), numbers))
         aside = text(without(spans_in(run.aside), numbers))
         counting = merged(spans_in(run.processors), spans_in(processors))
-        self._regroup(run, record, text(counting), aside)
-
-    def _pause(self, record: Record, event: RunPaused | PauseEnded) -> None:
-        """Record that a run pauses, or goes on. While it pauses, messages of its members are not
-        counted as time of their own."""
-        run = self._run_of(event)
-        self._span(run, record, run.done)
-        self._cut_all(run.apart, record)
-        run.paused = isinstance(event, RunPaused)
-        for worker in list(run.apart):
-            self._note(run, worker, record)
-
-    def _hold_standbys(self, record: Record, event: StandbysHeld) -> None:
-        self._ready(self._run_of(event), event.processors, record)
-
-    def _gain_standby(self, record: Record, event: StandbyJoined) -> None:
-        run = self._run_of(event)
-        self._regroup(run, record, run.processors, text(added(spans_in(run.aside), event.worker)))
-
-    def _lose_standby(self, record: Record, event: StandbyLost) -> None:
-        run = self._run_of(event)
-        left = text(without(spans_in(run.aside), (event.worker,)))
-        self._regroup(run, record, run.processors, left)
+        self.regroup(run, record, text(counting), aside)
 
     def _exchange(self, record: Record, event: MembersChanged) -> None:
-        self._regroup(self._run_of(event), record, event.processors)
+        self.regroup(self.run_of(event), record, event.processors)
 
-    def _regroup(self, run: Run, record: Record, processors: str, aside: str = "") -> None:
+    def regroup(self, run: Run, record: Record, processors: str, aside: str = "") -> None:
         """Replace the members of a run by the set `processors`, and the workers that it holds aside
         by the set `aside`.
 
         What the run did until now, with those that it had, is reported first.
         """
-        self._span(run, record, run.done_at(record.t))
+        self.close_span(run, record, run.done_at(record.t))
         self._give(run, record)
         run.processors, run.apart, run.away = processors, {}, set()
-        self._ready(run, aside, record)
+        self.ready(run, aside, record)
         self._meet(run, self._take(run, processors, record), record)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from attrs import define, field
 
@@ -27,6 +27,7 @@ class SpanWriter(Writer):
     and nothing about it is kept.
     """
 
+    row: ClassVar[type] = SpanRow
     _spans: dict[Run, RunSpan] = field(init=False, factory=dict)
     """Maps runs that hold members to their spans, for those with more than a start to remember."""
     _lineages: dict[Job, Lineage] = field(init=False, factory=dict)

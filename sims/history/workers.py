@@ -226,8 +226,8 @@ class Workers:
                 self._cut_aside(run, record)
                 self._note_aside(run, worker)
                 continue
-            self._stop_passing(run, record)
-            self._note(run, worker, record)
+            self.stop_passing(run, record)
+            self.note_member(run, worker, record)
 
     def _note_aside(self, run: Run, worker: int) -> None:
         (run.aside_away.add if self._is_away(worker) else run.aside_away.discard)(worker)
@@ -243,7 +243,7 @@ class Workers:
             self._notify.aside_span(run, record.t)
         run.aside_since, run.aside_seq = record.t, record.seq
 
-    def _ready(self, run: Run, aside: str, record: Record) -> None:
+    def ready(self, run: Run, aside: str, record: Record) -> None:
         """Let `run` hold the workers of the set `aside` without computing on them, as standbys for
         example; no run holds them so far."""
         run.aside, run.aside_away = aside, set()
@@ -252,7 +252,7 @@ class Workers:
             for worker in self._take(run, aside, record):
                 self._note_aside(run, worker)
 
-    def _note(self, run: Run, worker: int, record: Record) -> None:
+    def note_member(self, run: Run, worker: int, record: Record) -> None:
         """Record whether a member of a run is not UP (`run.away`), and whether it is not UP, has a
         message under way or has speed 0 (`run.apart`); notify listeners."""
         (run.away.add if self._is_away(worker) else run.away.discard)(worker)
@@ -263,7 +263,7 @@ class Workers:
         self._notify.member_changed(run, worker, record)
 
     @abstractmethod
-    def _stop_passing(self, run: Run, record: Record) -> None:
+    def stop_passing(self, run: Run, record: Record) -> None:
         """Report what a run did since `run.since` if it stood still over that time, in a pause or
         for a checkpoint; a change of its members or of the checkpoint ends that span. Do nothing
         for any other run."""
@@ -274,7 +274,7 @@ class Workers:
         Returns those of the set that are not UP, have a message under way or have speed 0.
         """
         apart = self._apart_in(processors)
-        self._cut_all(apart, record)
+        self.cut_all(apart, record)
         run.job.hold(count_in(processors), record.t)
         if self._holders is not None:
             self._holders.note(run, processors, True)
@@ -284,22 +284,22 @@ class Workers:
         """Record the members of a run that are not UP, have a message under way or have speed 0 as
         they join it."""
         for number in apart:
-            self._note(run, number, record)
+            self.note_member(run, number, record)
 
     def _give(self, run: Run, record: Record) -> None:
         """Let `run` release all workers that it holds, its members and those that it holds aside,
         and report what they did for it."""
-        self._cut_all(run.apart, record)
+        self.cut_all(run.apart, record)
         run.job.hold(-count_in(run.processors) - count_in(run.aside), record.t)
         if run.aside:
             self._cut_aside(run, record)
-            self._cut_all(self._apart_in(run.aside), record)
+            self.cut_all(self._apart_in(run.aside), record)
         if self._holders is not None:
             self._holders.note(run, run.processors, False)
             if run.aside:
                 self._holders.note(run, run.aside, False)
 
-    def _cut_all(self, members: Iterable[int], record: Record) -> None:
+    def cut_all(self, members: Iterable[int], record: Record) -> None:
         """Report what these members did since their last change, because another run, or none,
         holds them from now on."""
         for number in members:

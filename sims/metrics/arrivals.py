@@ -5,37 +5,30 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from attrs import define, field
+from attrs import define, evolve, field
 
-from actors.events import JobCompleted, JobDescribed, JobSubmitted
 from actors.runtime import Record
 from sims.blocks import Floats
+from sims.history.summary import ARRIVALS, Summary
 
 
 @define(eq=False)
 class Flowtimes:
-    """Listener that collects the submissions, sizes and completions of jobs. Each of its arrays has
-    an element for each completed job of the run, in order of submission."""
+    """Sink that collects the submissions, sizes and completions of jobs. Each of its arrays has an
+    element for each completed job of the run, in order of submission."""
 
-    wants: ClassVar[frozenset[type]] = frozenset({JobSubmitted, JobDescribed, JobCompleted})
+    wants: ClassVar[frozenset[type]] = ARRIVALS
 
-    _submitted: dict[str, float] = field(factory=dict)
-    _sizes: dict[str, float] = field(factory=dict)
-    _completed: dict[str, float] = field(factory=dict)
+    _summary: Summary = field(factory=lambda: Summary(wants=ARRIVALS))
 
     def __call__(self, record: Record) -> None:
-        event = record.event
-        if isinstance(event, JobSubmitted):
-            self._submitted[event.job] = record.t
-        elif isinstance(event, JobDescribed):
-            self._sizes[event.job] = event.work
-        elif isinstance(event, JobCompleted):
-            self._completed[event.job] = record.t
+        self._summary(record)
 
     @property
     def jobs(self) -> tuple[str, ...]:
         """Names of the completed jobs, in order of submission."""
-        return tuple(job for job in self._submitted if job in self._completed)
+        completed = self._summary.completed
+        return tuple(job for job in self._summary.submitted if job in completed)
 
     def _array(self, facts: dict[str, float]) -> Floats:
         return np.array([facts[job] for job in self.jobs])
@@ -43,17 +36,17 @@ class Flowtimes:
     @property
     def submitted(self) -> Floats:
         """Submission times a_j, in time units; rational numbers stay exact, as in all arrays."""
-        return self._array(self._submitted)
+        return self._array(self._summary.submitted)
 
     @property
     def sizes(self) -> Floats:
         """Sizes p_j, the times on a machine of unit speed."""
-        return self._array(self._sizes)
+        return self._array(self._summary.sizes)
 
     @property
     def completed(self) -> Floats:
         """Completion times c_j, in time units."""
-        return self._array(self._completed)
+        return self._array(self._summary.completed)
 
     @property
     def flowtimes(self) -> Floats:
@@ -73,6 +66,6 @@ class Flowtimes:
     def after(self, warm_up: float) -> Flowtimes:
         """Return the same facts without the first part of the completed jobs, which met an empty
         cluster; `warm_up`, in [0, 1), is the fraction of the jobs that is left out."""
-        jobs = self.jobs
-        later = {job: self._submitted[job] for job in jobs[int(warm_up * len(jobs)) :]}
-        return Flowtimes(later, self._sizes, self._completed)
+        jobs, whole = self.jobs, self._summary
+        later = {job: whole.submitted[job] for job in jobs[int(warm_up * len(jobs)) :]}
+        return Flowtimes(evolve(whole, submitted=later))

@@ -15,7 +15,9 @@ from attrs import define, field, frozen
 from numpy.typing import NDArray
 
 from sims.blocks import Floats
-from sims.history.rows import JobRow, QueueRow, StorageRow, TransferRow, bounded
+from sims.history.rows import JobRow, QueueRow, bounded
+from sims.history.storage import StorageRow
+from sims.history.transfers import TransferRow
 
 Mask = NDArray[np.bool_]
 Words = NDArray[np.object_]

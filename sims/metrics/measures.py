@@ -9,9 +9,9 @@ from typing import Self
 import numpy as np
 
 from sims.blocks import Floats
+from sims.history.summary import Summary
 from sims.metrics.jobs import QUANTITIES, STATISTICS, statistic
 from sims.metrics.report import Report
-from sims.summary import Summary
 
 WORDS = {
     "utilisation": "utilisation, share of processor-time held and UP",

@@ -10,26 +10,16 @@ from typing import ClassVar
 import numpy as np
 from attrs import define, field
 
-from actors.events import (
-    VOCABULARY,
-    DeadlineDescribed,
-    FaultsExpected,
-    MeasuresDescribed,
-    WorkerChanged,
-)
+from actors.events import VOCABULARY, MeasuresDescribed
 from actors.runtime import Event, Record, rare_collections
 from policies.maths.tolerance import SAME
 from sims.errors import visible
 from sims.history import History
-from sims.history.rows import (
-    JobRow,
-    QueueRow,
-    SpanRow,
-    SpareRow,
-    StorageRow,
-    TransferRow,
-    Use,
-)
+from sims.history.rows import JobRow, QueueRow, SpanRow, Use
+from sims.history.spares import SpareRow
+from sims.history.storage import StorageRow
+from sims.history.summary import Summary
+from sims.history.transfers import TransferRow
 from sims.ledger import UNHELD, Account, Ledger
 from sims.metrics.costs import Costs
 from sims.metrics.jobs import (
@@ -43,7 +33,7 @@ from sims.metrics.jobs import (
     spread_text,
     spreads_of,
 )
-from sims.summary import Summary, line_of
+from sims.summary import line_of, summary_json, summary_rows, summary_title
 from sims.telling import HOUR, SECOND, amount_of, counted, in_units, units
 
 FAR = 2
@@ -67,8 +57,6 @@ class Report:
     summary: Summary = field(factory=Summary)
     ledger: Ledger = field(init=False)
     queue: Queue = field(init=False)
-    deadlines: dict[str, float] = field(init=False, factory=dict)
-    """Maps a job to its deadline, as time after its submission."""
     _history: History = field(init=False, factory=History)
     _completions: Completions = field(init=False)
     _stored: StorageUse = field(init=False)
@@ -89,10 +77,7 @@ class Report:
         history.take(TransferRow, lambda row: self._sent.take(row, history.now))
         history.take(SpanRow, self.ledger.enter)
         history.take(SpareRow, self._wait)
-        for kind in self.summary.wants:
-            history.on(kind, lambda record, _: self.summary(record))
-        history.on(DeadlineDescribed, self._expect)
-        history.on(FaultsExpected, self._count_faults)
+        history.sum_up(self.summary)
 
     @classmethod
     def of(cls, records: Iterable[Record], workers: bool = False, jobs: bool = False) -> Report:
@@ -108,20 +93,8 @@ class Report:
     def __call__(self, record: Record) -> None:
         self._history.apply(record)
 
-    def _count_faults(self, _: Record, event: FaultsExpected) -> None:
-        """Count faults from changes of workers too, once the log announces expected faults.
-
-        Otherwise these changes, which may be most of a log, are not read.
-        """
-        if not self.summary.faults.counted:
-            self.summary.faults.counted = True
-            self._history.on(WorkerChanged, lambda record, _: self.summary(record))
-
     def _wait(self, row: SpareRow) -> None:
         self._spared += row.waiting * (row.end - row.start)
-
-    def _expect(self, _: Record, event: DeadlineDescribed) -> None:
-        self.deadlines[event.job] = event.deadline
 
     def close(self) -> None:
         """End the report: the log has no further record."""
@@ -139,6 +112,11 @@ class Report:
     def measures(self) -> MeasuresDescribed | None:
         """The scenario's settings for its measures; None: it has none."""
         return self._history.measures
+
+    @property
+    def deadlines(self) -> dict[str, float]:
+        """Maps a job to its deadline, as time after its submission."""
+        return self._history.deadlines
 
     @cached_property
     def jobs(self) -> Jobs:
@@ -237,7 +215,7 @@ class Report:
 
     def as_json(self) -> dict[str, object]:
         """Return the report as data, with the keys that `holdfast summary --json` prints."""
-        return self.summary.as_json() | {
+        return summary_json(self.summary) | {
             **self.spreads,
             "recorded": self.recorded,
             "fairness": self.jobs.fairness,
@@ -258,12 +236,12 @@ class Report:
 
     def lines(self) -> list[str]:
         """Return the report as lines for people."""
-        return [visible(it) for it in (self.summary.title, *map(line_of, self.rows()))]
+        return [visible(it) for it in (summary_title(self.summary), *map(line_of, self.rows()))]
 
     def rows(self) -> Iterator[tuple[str, str]]:
         """Yield the report for people as pairs of a name and a text; an indented name is a part of
         the name above."""
-        yield from self.summary.rows()
+        yield from summary_rows(self.summary)
         yield from self._spread_rows()
         if (index := self.jobs.fairness) is not None:
             yield "fairness", f"{index:.4f} (Jain's index of users' mean bounded slowdowns)"

@@ -26,8 +26,8 @@ from sims.campaign.executors import Workers
 from sims.campaign.plan import Cases
 from sims.campaign.results import Results
 from sims.errors import COMMAND_LINE, InputError
+from sims.history.summary import Summary
 from sims.papers.values import Value
-from sims.summary import Summary
 from sims.world import run as simulate
 
 HERE = Path(__file__).parent

@@ -8,7 +8,7 @@ from attrs import define, field
 
 from actors.intervals import count_in
 from sims.history import History
-from sims.history.rows import RepairRow, RepairStep
+from sims.history.repair import RepairRow, RepairStep
 from sims.plots.boxes import Table
 
 FLEET = tuple(step.value for step in RepairStep)

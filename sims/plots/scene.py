@@ -28,16 +28,9 @@ from policies.availability import WorkerState
 from policies.maths.tolerance import ROUNDING
 from sims.errors import visible
 from sims.history import History, Key
-from sims.history.rows import (
-    JobRow,
-    QueueRow,
-    RunRow,
-    SpanRow,
-    StateRow,
-    StorageRow,
-    TransferRow,
-    Use,
-)
+from sims.history.rows import JobRow, QueueRow, RunRow, SpanRow, StateRow, Use
+from sims.history.storage import StorageRow
+from sims.history.transfers import TransferRow
 from sims.plots import (
     CLASSES,
     GREY,

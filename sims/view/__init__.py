@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from attrs import define, field
 
 from actors.runtime import Record, rare_collections
+from sims.history.summary import Summary
 from sims.plots.scene import Scene
-from sims.summary import Summary
+from sims.summary import summary_lines
 from sims.telling import title_of
 from sims.view import charts
 from sims.view.story import Story, in_letters
@@ -91,7 +92,7 @@ class Page:
         picked = [it.seq for it in (scene.uses, scene.runs) if len(it) <= charts.MOST]
         yield from rendered(
             title_of(scene.header),
-            "\n".join(self.summary.lines()),
+            "\n".join(summary_lines(self.summary)),
             [workers, charts.jobs(scene, workers), charts.ledger(scene)],
             story.pieces(scene.jobs, (*picked, scene.marks.seq)),
             note=MANY.format(charts.MOST) if many else "",

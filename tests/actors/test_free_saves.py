@@ -8,8 +8,9 @@ import pytest
 
 from actors.events import CheckpointTaken
 from actors.runtime import Record
+from sims.history.summary import Summary
 from sims.session import load
-from sims.summary import Summary
+from sims.summary import summary_json
 from sims.world import run
 
 
@@ -29,7 +30,7 @@ def summary_of(table: dict[str, Any], *sinks: Any) -> dict[str, object]:
     """The summary of a run with these further sinks."""
     summary = Summary()
     run(load(table), [summary, *sinks])
-    return summary.as_json()
+    return summary_json(summary)
 
 
 @pytest.mark.parametrize("kind", ["images", "buddies"])

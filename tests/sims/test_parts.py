@@ -8,7 +8,7 @@ from attrs import evolve
 from actors.events import CopiesPlaced, CopiesSettled, Outcome, RunEnded, RunStarted
 from actors.runtime import Record
 from sims.audit.audit import audit
-from sims.summary import Summary
+from sims.history.summary import Summary
 from sims.world import run
 from tests.parts import parted, parts
 from tests.sims.kinds import FILES, SCENARIOS, records_of, scenario_of

@@ -9,9 +9,9 @@ from attrs import define, evolve
 from actors.events import RepairOutcome, RunStarted
 from actors.runtime import Event, Record
 from sims.campaign.results import Results
+from sims.history.summary import Summary
 from sims.papers.inputs import base
 from sims.papers.values import Columns, Seen, Value, observed
-from sims.summary import Summary
 
 HOUR, DAY = 3600, 86400
 LEMONS = 1

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 
 from sims.campaign.batches import RunStatus
 from sims.campaign.results import Results
+from sims.history.summary import Summary
 from sims.intervals import LEVEL, ratio_of
 from sims.papers.values import Place, Value, drawn, exactly, known, means, runs, without
-from sims.summary import Summary
 
 
 def flowtime(summary: Summary) -> float:

@@ -11,8 +11,8 @@ from sims.cli import main
 from sims.errors import InputError
 from sims.exports import tables
 from sims.exports.tables import Frame, write_all, write_rows
+from sims.history.summary import Summary
 from sims.scenario.loader import read as scenario_of
-from sims.summary import Summary
 from sims.world import run
 from tests.parts import parted
 from tests.sims.cli.commands import without

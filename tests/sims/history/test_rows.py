@@ -20,16 +20,10 @@ from actors.intervals import count_in
 from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.history import WRITERS, History
-from sims.history.rows import (
-    JobRow,
-    PromiseEnd,
-    PromiseRow,
-    RepairRow,
-    RepairStep,
-    RunRow,
-    StateRow,
-    TransferRow,
-)
+from sims.history.promises import PromiseEnd, PromiseRow
+from sims.history.repair import RepairRow, RepairStep
+from sims.history.rows import JobRow, RunRow, StateRow
+from sims.history.transfers import TransferRow
 from sims.log import decode
 from sims.metrics.report import Report
 from tests.parts import parted

@@ -16,6 +16,7 @@ from policies.maths.silent_errors import draw_failures
 from policies.maths.speeds import TwoPoint, UniformSlots
 from sims.campaign.engine import execute
 from sims.campaign.plan import Cases
+from sims.history.summary import Summary
 from sims.papers import item
 from sims.papers.malleable17 import FAULT_FREE, courses, pack, pictures
 from sims.papers.redundancy17 import bounded, concave, drain, guarantee
@@ -26,7 +27,6 @@ from sims.scenario import Scenario
 from sims.scenario.jobs import RigidSection
 from sims.scenario.jobs.drawn import Model, SyntheticJobs, UniformJobs
 from sims.scenario.loader import read
-from sims.summary import Summary
 from sims.world import run
 from tests.case_files import case_file, listed
 from tests.sims.cli.commands import Shell

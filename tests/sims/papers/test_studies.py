@@ -10,6 +10,7 @@ import pytest
 from policies.queue.lists import InOrder, Reading, RList
 from sims.campaign.plan import Cases
 from sims.errors import InputError
+from sims.history.summary import Summary
 from sims.intervals import Estimate
 from sims.metrics.report import Report
 from sims.papers import item
@@ -24,7 +25,6 @@ from sims.scenario import Scenario
 from sims.scenario.jobs import RigidJob, RigidSection
 from sims.scenario.loader import read
 from sims.scenario.workers import PlatformSection
-from sims.summary import Summary
 from sims.world import run
 from tests.sims.papers.papers import LOG, ZONES, values_of
 from tests.sims.schedules import job, schedule

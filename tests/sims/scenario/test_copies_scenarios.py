@@ -15,6 +15,7 @@ from numpy.random import Generator
 from actors.runtime import System
 from policies.maths.speeds import Change
 from sims.errors import InputError
+from sims.history.summary import Summary
 from sims.metrics.arrivals import Flowtimes
 from sims.scenario.builders import populate
 from sims.scenario.loader import read
@@ -122,8 +123,9 @@ class Sawtooth:
 
 def test_flowtimes_leave_the_warm_up_out() -> None:
     numbers = np.arange(10.0)
-    facts = (numbers, numbers + 1, numbers * 3)
-    result = Flowtimes(*(dict(zip("abcdefghij", it.tolist(), strict=True)) for it in facts))
+    facts = {"submitted": numbers, "sizes": numbers + 1, "completed": numbers * 3}
+    times = {it: dict(zip("abcdefghij", facts[it].tolist(), strict=True)) for it in facts}
+    result = Flowtimes(Summary(**times))
     assert result.after(0.3).jobs == tuple("defghij")
     assert result.flowtimes.tolist() == (2 * numbers).tolist()
     assert result.stretches[4] == 8 / 5

@@ -24,8 +24,8 @@ from actors.runtime import Event, Record
 from policies.interface.kinds import JobKind
 from sims.audit.audit import audit
 from sims.errors import InputError
+from sims.history.summary import Summary
 from sims.scenario.loader import load
-from sims.summary import Summary
 from tests.parts import parted
 from tests.sims.kinds import SCENARIOS, recorded
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from sims.history.summary import Summary
 from sims.scenario.loader import load
 from sims.scenario.policy import settings
-from sims.summary import Summary
+from sims.summary import summary_lines
 from sims.world import run
 from tests.case_files import listed
 from tests.sims.kinds import SCENARIOS
@@ -26,7 +27,7 @@ def test_two_orders_have_two_titles() -> None:
     for order in ("SPT", "LPT"):
         summary = Summary()
         run(load(SCENARIOS / "batch-rigid.toml", [f'policy.order="{order}"']), [summary])
-        titles.add(summary.lines()[0])
+        titles.add(summary_lines(summary)[0])
     assert titles == {"batch-rigid, seed 1, R-LIST-0", "batch-rigid, seed 1, R-LIST-0 (order=SPT)"}
 
 
@@ -37,7 +38,7 @@ def test_killed_jobs_count_and_the_last_of_all_ends_the_makespan() -> None:
     assert len(summary.killed) == 1
     assert len(summary.completed) + 1 == len(summary.submitted)
     assert summary.makespan == max(*summary.completed.values(), *summary.killed.values())
-    assert "58 of 59 completed, 1 killed" in summary.lines()[3]
+    assert "58 of 59 completed, 1 killed" in summary_lines(summary)[3]
 
 
 def starts(*policy: str) -> dict[str, float]:

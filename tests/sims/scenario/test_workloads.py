@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 from actors.events import JobsChanged, JobsLeftOut, RunStarted
 from actors.runtime import System, stream
 from sims.errors import InputError
+from sims.history.summary import Summary
 from sims.readers import JobLog, LoggedJob
 from sims.readers.sacct import read_sacct
 from sims.scenario.jobs.logs import Flurry, Replay, Resample, Rule, Scale, ScaledBy, Selection
 from sims.scenario.loader import load, read
 from sims.scenario.workload import workload
-from sims.summary import Summary
+from sims.summary import summary_lines
 from sims.world import run
 from tests.sims.kinds import DATA, SCENARIOS, recorded
 
@@ -232,7 +233,7 @@ def test_what_is_left_out_or_changed_is_reported_by_the_log_and_its_summary() ->
     assert {it.how: it.jobs for it in changed} == summary.changed
     assert "after the first 3" in summary.left_out
     assert list(summary.changed.values()) == [3] and len(summary.submitted) == 3
-    told = "\n".join(summary.lines())
+    told = "\n".join(summary_lines(summary))
     assert "after the first 3" in told and "times scaled by 2" in told
 
 

@@ -17,11 +17,12 @@ from actors.events import (
 from actors.runtime import Record, System
 from sims.audit.audit import audit
 from sims.errors import InputError
+from sims.history.summary import Summary
 from sims.scenario.loader import read
 from sims.scenario.outlook import outlook
 from sims.scenario.workload import workload
 from sims.session import run
-from sims.summary import Summary
+from sims.summary import summary_json, summary_rows
 
 JOB = {"processors": 4, "time": 20, "replicas": 2, "regroup": 1, "rejoin": 2}
 
@@ -78,8 +79,8 @@ def test_the_summary_counts_drops_and_what_a_run_means_is_told_before_it() -> No
     summary = Summary()
     for record in records_of(table):
         summary(record)
-    assert ("replicas", "dropped out 1 time, rejoined 1 time") in list(summary.rows())
-    assert summary.as_json()["replicas"] == {"dropped out": 1, "rejoined": 1}
+    assert ("replicas", "dropped out 1 time, rejoined 1 time") in list(summary_rows(summary))
+    assert summary_json(summary)["replicas"] == {"dropped out": 1, "rejoined": 1}
     table["faults"] = {"kind": "exponential", "mtbf": 100, "downtime": 3}
     scenario = read(table, "replicas.toml")
     submissions = workload(scenario, System(0)).submissions
