@@ -114,8 +114,8 @@ class Result:
         """Return the run's events, or one kind of its facts, as a frame with a row each.
 
         `what` is `events`, `jobs`, `runs`, `spans` (of processor time, each with its category of
-        the ledger), `states` (of workers), `spares` (that wait), `transfers`, `promises`,
-        `repairs`, `queue` or `storage`. `library` is `polars` or `pandas`; None takes polars, or
+        the ledger), `states` (of workers), `spares` (that wait), `transfers`, `checkpoints`,
+        `iterations`, `promises`, `repairs`, `queue`, `storage` or `measured` (parts of live runs). `library` is `polars` or `pandas`; None takes polars, or
         pandas where polars is missing. Raises InputError for another name, and where the library is
         missing.
         """

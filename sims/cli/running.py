@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import attrs
 
-from actors.events import WorkerChanged
 from sims.cli.progress import ShowProgress
 from sims.durations import in_unit
 from sims.errors import COMMAND_LINE, FAILED, InputError, imported, naming, note, show
-from sims.history.summary import WANTED, Summary
+from sims.history.summary import FAULTS_TOO, WANTED, Summary
 from sims.options import (
     AsJson,
     Overrides,
@@ -75,8 +74,7 @@ def run(
     else:
         scenario = load(file, changes or (), seed)
         until = in_unit(until, "--until", lambda: scenario.times.value)
-    counted_too = {WorkerChanged} if stated(scenario) else ()
-    summary, writer = Summary(wants=WANTED.union(counted_too)), None
+    summary, writer = Summary(wants=FAULTS_TOO if stated(scenario) else WANTED), None
     with naming(file), ExitStack() as stack:
         path = log_path(scenario, log)
         progress = stack.enter_context(_progress(scenario, until, live))

@@ -159,6 +159,10 @@ class Frame(enum.Enum):
     """A row for each time for which spares waited."""
     TRANSFERS = "transfers"
     """A row for each time for which a message held a channel of the master."""
+    CHECKPOINTS = "checkpoints"
+    """A row for each time at which a checkpoint was complete or lost."""
+    ITERATIONS = "iterations"
+    """A row for each iteration of an iterative job."""
     PROMISES = "promises"
     """A row for each start that a reservation promised."""
     REPAIRS = "repairs"
@@ -167,6 +171,8 @@ class Frame(enum.Enum):
     """A row for each change of the numbers of waiting and running jobs."""
     STORAGE = "storage"
     """A row for each change of the shared storage's bandwidth in use."""
+    MEASURED = "measured"
+    """A row for each part of a run, and each message, that real processes completed."""
 
 
 ROWS = {Frame(name): writer.row for name, writer in TABLES.items()}

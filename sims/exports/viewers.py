@@ -16,7 +16,7 @@ from typing import BinaryIO, TextIO
 import orjson
 from attrs import define, field
 
-from actors.events import Outcome, ScenarioStarted
+from actors.events import Outcome
 from actors.intervals import count_in, spans_in
 from actors.runtime import Record
 from sims.errors import visible
@@ -144,16 +144,24 @@ class _ChromeTrace:
         """Apply the records, and yield all trace events that they give, in the order in which they
         are known."""
         history = self.history
-        history.on(ScenarioStarted, self._begin)
         history.take(RunRow, self._run, lambda row: self.lanes.take(row.key))
         history.take(JobRow, self._job)
         history.take(QueueRow, self._queue)
         history.take(SpanRow, self._span)
-        return streamed(records, history, self.waiting)
+        return streamed(self._named(records), history, self.waiting)
 
-    def _begin(self, record: Record, event: ScenarioStarted) -> None:
+    def _named(self, records: Iterable[Record]) -> Iterator[Record]:
+        """Yield the records, and name the two processes once the first one is applied."""
+        for place, record in enumerate(records):
+            yield record
+            if not place:
+                self._name()
+
+    def _name(self) -> None:
+        assert self.history.header is not None
+        scenario = self.history.header.scenario
         for process, name in ((PROCESSORS, "processors"), (JOBS, "jobs")):
-            named = {"name": f"{event.scenario}: {name}"}
+            named = {"name": f"{scenario}: {name}"}
             self._append("M", process, 0, 0, name="process_name", args=named)
 
     def _job(self, row: JobRow) -> None:

@@ -49,12 +49,14 @@ from attrs import define, field
 
 from actors.events import FaultsExpected, ScenarioStarted, WorkerChanged
 from actors.runtime import Event, Record
+from sims.history.iterations import IterationWriter
+from sims.history.measured import MeasuredWriter
 from sims.history.promises import PromiseWriter
 from sims.history.repair import RepairWriter
 from sims.history.replacement import Replacement
 from sims.history.replicas import Replicas
 from sims.history.runs import HOLDING, Runs
-from sims.history.saving import Checkpoints
+from sims.history.saving import Checkpoints, CheckpointWriter
 from sims.history.spans import SpanWriter
 from sims.history.spares import SpareWriter
 from sims.history.standbys import Standbys
@@ -74,10 +76,13 @@ TABLES: Mapping[str, type[Writer]] = {
     "states": StateWriter,
     "spares": SpareWriter,
     "transfers": TransferWriter,
+    "checkpoints": CheckpointWriter,
+    "iterations": IterationWriter,
     "promises": PromiseWriter,
     "repairs": RepairWriter,
     "queue": QueueWriter,
     "storage": StorageWriter,
+    "measured": MeasuredWriter,
 }
 """Maps the name of each table of rows to the class that writes them."""
 WRITERS: Mapping[type, type[Writer]] = {it.row: it for it in TABLES.values()}

@@ -45,6 +45,7 @@ def row(cls: C) -> C:
 
 
 Seq = Annotated[int, Quantity(meaning="Number of the event that began it.")]
+Told = Annotated[int, Quantity(meaning="Number of the event that tells of it.")]
 Start = Annotated[float, Quantity("time", "Time at which it began.")]
 On = Annotated[float, Quantity("time", "Time from which on this holds, until the next row.")]
 

@@ -1,20 +1,28 @@
-"""Follows the checkpoints of runs: those that stand still for them and those that go on."""
+"""Follows the checkpoints of runs, of those that stand still for them and of those that go on, and
+writes rows of them."""
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping
+from typing import ClassVar
 
-from attrs import frozen
+from attrs import define, frozen
 
 from actors.events import (
+    CheckpointLost,
     CheckpointStarted,
     CheckpointStored,
     CheckpointTaken,
     RestartedFromScratch,
 )
+from actors.events.quantities import JobName, RunNumber, Time, Work, WorkerSet
+from actors.intervals import intervals_of, text
 from actors.runtime import Event, Record
+from sims.history.rows import Told
 from sims.history.runs import Runs
 from sims.history.workers import Handler
+from sims.history.writers import Writer
 
 
 @frozen(eq=False)
@@ -55,3 +63,54 @@ class Checkpoints:
 
     def _restart(self, record: Record, event: RestartedFromScratch) -> None:
         self.history.jobs[event.job].saved = None
+
+
+class CheckpointStep(enum.Enum):
+    """Says what happened to a checkpoint."""
+
+    TAKEN = "taken"
+    """It is complete: among members, at the master or on shared storage."""
+    STORED = "stored"
+    """Having been complete among members, it is so at the master or on shared storage too."""
+    LOST = "lost"
+    """It was lost with the members that kept it in memory."""
+
+
+@frozen
+class CheckpointRow:
+    """A moment at which a checkpoint of a run is complete, or lost."""
+
+    job: JobName
+    run: RunNumber
+    """Run that took the checkpoint; of a lost one, the last run on the workers that kept it."""
+    step: CheckpointStep
+    """What happened to the checkpoint."""
+    seq: Told
+    t: Time
+    """Time of that."""
+    workers: WorkerSet
+    """Members of the run; of a lost checkpoint, those of the workers that went DOWN."""
+    done: Work | None = None
+    """Work that the checkpoint saves; None for a lost one."""
+
+
+@define(eq=False)
+class CheckpointWriter(Writer):
+    """Writes a row whenever a checkpoint is complete, or lost."""
+
+    row: ClassVar[type] = CheckpointRow
+
+    def handlers(self) -> Mapping[type[Event], Handler]:
+        taken = dict.fromkeys((CheckpointTaken, CheckpointStored), self._take)
+        return {**taken, CheckpointLost: self._lose}
+
+    def _take(self, record: Record, event: CheckpointTaken | CheckpointStored) -> None:
+        taken = isinstance(event, CheckpointTaken)
+        step = CheckpointStep.TAKEN if taken else CheckpointStep.STORED
+        workers = self.history.runs[event.job, event.run].processors
+        about = event.job, event.run, step, record.seq, record.t, workers
+        self.over(CheckpointRow(*about, event.done))
+
+    def _lose(self, record: Record, event: CheckpointLost) -> None:
+        step, workers = CheckpointStep.LOST, text(intervals_of(event.workers))
+        self.over(CheckpointRow(event.job, event.run, step, record.seq, record.t, workers))

@@ -185,6 +185,8 @@ WANTED: frozenset[type[Event]] = frozenset(
     )
 )
 """Events that a summary is computed from, which are few of a log's."""
+FAULTS_TOO = WANTED | {WorkerChanged}
+"""The same with changes of workers, from which faults are counted."""
 ARRIVALS: frozenset[type[Event]] = frozenset((JobSubmitted, JobDescribed, JobCompleted))
 """Events from which a summary has the submissions, sizes and completions of jobs, and no more."""
 

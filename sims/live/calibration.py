@@ -20,10 +20,11 @@ from typing import Any, TypeVar
 
 from attrs import define, field
 
-from actors.events import PartMeasured, Stage, TransferKind
-from actors.runtime import Record, stream
+from actors.events import Stage, TransferKind
+from actors.runtime import stream
 from sims.errors import unfit
-from sims.history import History, Listener, Run
+from sims.history import History
+from sims.history.measured import MeasuredRow
 from sims.live.live import downtime_of, live, playable, refuse
 from sims.live.processes import Processes, tried
 from sims.log_writer import LogWriter
@@ -201,8 +202,8 @@ def _shorter(job: AnyJob, part: float, section: ProtectionSection) -> AnyJob:
 
 
 @define(eq=False)
-class Lengths(Listener):
-    """Listener that notes how long the parts and messages of a live run really took."""
+class Lengths:
+    """Notes how long the parts and messages of a live run really took."""
 
     parts: defaultdict[str, list[tuple[float, float]]] = field(
         factory=lambda: defaultdict(list, step=[])
@@ -211,33 +212,19 @@ class Lengths(Listener):
     units, and 1; `step` to those in which runs computed, with their numbers of steps."""
     step: float = 1.0
     """Work that a step is, time units."""
-    _ended: dict[tuple[str, int], float] = field(init=False, factory=dict)
-    """Maps runs whose computing has just ended to the length of the part in which they computed."""
 
-    def run_span(self, run: Run, record: Record, done: float) -> None:
-        length = self._ended.pop(run.key, None)
-        # Of a run that began from the state of one under way only an estimate of its steps is
-        # known.
-        if length is not None and not run.clones and done > run.done:
-            self.parts["step"].append((length, (done - run.done) / self.step))
-
-    run_ended = run_span
-
-    def measure(self, _: Record, event: PartMeasured) -> None:
-        """Note the real length of a part or message, which has just ended; its run's state is still
-        that of the time that it took."""
-        if event.worker is not None:
-            key = KEYS[self.history.message(event.worker).kind]
-        else:
-            run = self.history.runs[event.job, event.run]
-            stage = Stage.CHECKPOINTING if event.beside else run.stage
-            if stage not in KEYS:
-                if stage is Stage.COMPUTING:
-                    self._ended[run.key] = event.length
-                return
-            special = {Stage.RECOVERING: run.clones, Stage.CHECKPOINTING: run.second_level}
-            key = (SPECIAL if special.get(stage) else KEYS)[stage]
-        self.parts[key].append((event.length, 1.0))
+    def take(self, row: MeasuredRow) -> None:
+        """Note the real length of a part or message."""
+        if row.stage is Stage.COMPUTING:
+            # Of a run that began from the state of one under way only an estimate of its steps is
+            # known.
+            if row.work and row.work > 0 and not row.clone:
+                self.parts["step"].append((row.length, row.work / self.step))
+            return
+        special = {Stage.RECOVERING: row.clone, Stage.CHECKPOINTING: row.second_level}
+        key = (SPECIAL if special.get(row.stage) else KEYS).get(row.kind or row.stage)
+        if key is not None:
+            self.parts[key].append((row.length, 1.0))
 
 
 def rehearse(
@@ -251,8 +238,8 @@ def rehearse(
     """
     short = rehearsed(scenario, step, max(processes.starts), folder)
     history = History()
-    lengths = history.listen(Lengths(step=step / scenario.live.scale))
-    history.on(PartMeasured, lengths.measure)
+    lengths = Lengths(step=step / scenario.live.scale)
+    history.take(MeasuredRow, lengths.take)
     with LogWriter(log) as writer:
         live(short, processes, folder, [history.apply, writer])
     return lengths

@@ -19,12 +19,13 @@ import attrs
 import psutil
 from attrs import define, field, frozen
 
-from actors.events import WorkerChanged
 from actors.runtime import stream
 from policies.availability import WorkerState
 from sims.audit.audit import audit
 from sims.audit.law import Law
 from sims.errors import InputError
+from sims.history import History
+from sims.history.rows import StateRow
 from sims.live.failures import ClusterLost
 from sims.live.holder import Advance
 from sims.live.live import LOOPBACK, live, opened, scratch, security_of
@@ -288,8 +289,10 @@ class Monkey:
         seconds = time.monotonic() - begun
         # A run whose scheduler dies before it begins has no log.
         records = list(LogFile(log)) if log.exists() or not lost else []
-        changes = (it.event for it in records if isinstance(it.event, WorkerChanged))
-        down = sum(it.state is WorkerState.DOWN for it in changes)
+        states, history = list[StateRow](), History()
+        history.take(StateRow, states.append)
+        history.read(records)
+        down = sum(it.state is WorkerState.DOWN for it in states)
         # A log that ends early breaks one law, that of its end.
         broken = [it for it in audit(iter(records)) if not (lost and it.law is Law.END)]
         return Trial(run, happened, seconds, down, lost, right, not broken)

@@ -15,11 +15,12 @@ import numpy as np
 import orjson
 from attrs import frozen
 
-from actors.events import CheckpointTaken
 from actors.runtime import Record
 from sims.audit.audit import audit
 from sims.campaign.batches import seeded
+from sims.history import History
 from sims.history.rows import Use
+from sims.history.saving import CheckpointRow, CheckpointStep
 from sims.intervals import LEVEL, Estimate, mean_of
 from sims.ledger import account
 from sims.live.calibration import Costs, calibrated, drawn
@@ -117,7 +118,10 @@ def measure(
 def _outcome(variant: str, scenario: Scenario, records: list[Record], draw: int = 0) -> Outcome:
     ledger = account(records, scenario.full_platform.size)
     uses = {use.value: float(amount) for use, amount in ledger.total.items()}
-    saved = sum(isinstance(it.event, CheckpointTaken) for it in records)
+    checkpoints, history = list[CheckpointRow](), History()
+    history.take(CheckpointRow, checkpoints.append)
+    history.read(records)
+    saved = sum(it.step is CheckpointStep.TAKEN for it in checkpoints)
     return Outcome(variant, scenario.seed, ledger.end, uses, checkpoints=saved, draw=draw)
 
 

@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 from attrs import frozen
 
-from actors.events import IterationCompleted
 from actors.protection import ProtectionKind
-from actors.runtime import Record, stream
+from actors.runtime import stream
 from policies.availability import WorkerState
 from policies.maths.offline import Bound, MostIterations, OfflineOptimum, Search
 from sims.errors import unfit
+from sims.history import History
+from sims.history.iterations import IterationRow
 from sims.scenario import Scenario
 from sims.scenario.faults import NoFaults
 from sims.scenario.jobs import IterativeSection
@@ -128,9 +129,9 @@ def _realised(scenario: Scenario, slots: int, folder: Path) -> np.ndarray:
 def _policy_ends(scenario: Scenario, slots: int, folder: Path) -> list[int]:
     """Run the scenario with more iterations than fit, and return the slots, up to `slots`, in which
     iterations end."""
-    records: list[Record] = []
+    history, rows = History(), list[IterationRow]()
+    history.take(IterationRow, rows.append)
     assert isinstance(scenario.job, IterativeSection)
     endless = scenario.job.model_copy(update={"iterations": slots + 1, "cap": slots + 1})
-    run(scenario.model_copy(update={"job": endless}), [records.append], folder)
-    ends = (it.t for it in records if isinstance(it.event, IterationCompleted))
-    return [int(end) for end in ends if end <= slots]
+    run(scenario.model_copy(update={"job": endless}), [history.apply], folder)
+    return [int(it.end) for it in rows if it.end is not None and it.end <= slots]

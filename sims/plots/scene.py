@@ -14,8 +14,6 @@ from attrs import define, field
 from numpy.typing import NDArray
 
 from actors.events import (
-    CheckpointLost,
-    CheckpointTaken,
     FaultIgnored,
     Outcome,
     ScenarioStarted,
@@ -29,6 +27,7 @@ from policies.maths.tolerance import ROUNDING
 from sims.errors import visible
 from sims.history import History, Key
 from sims.history.rows import JobRow, QueueRow, RunRow, SpanRow, StateRow, Use
+from sims.history.saving import CheckpointRow, CheckpointStep
 from sims.history.storage import StorageRow
 from sims.history.transfers import TransferRow
 from sims.plots import (
@@ -132,8 +131,7 @@ class Scene:
             history.take(QueueRow, lambda row: self._queue.add(row.t, row.waiting, row.running))
             history.take(StorageRow, self._share)
             self.fleet.listen(history)
-        history.on(CheckpointTaken, self._taken)
-        history.on(CheckpointLost, self._lost)
+        history.take(CheckpointRow, self._checkpoint)
         history.on(FaultIgnored, self._ignored)
         for record in records:
             if self._downs and record.t > history.now:
@@ -358,16 +356,16 @@ class Scene:
         if row.state is WorkerState.DOWN:
             self._downs.append(row)
 
-    def _taken(self, record: Record, event: CheckpointTaken) -> None:
-        run = self.history.runs[event.job, event.run]
-        self._mark(record, middle(run.processors), Sign.CHECKPOINT, run.key)
-
-    def _lost(self, record: Record, event: CheckpointLost) -> None:
-        for worker in event.workers:
-            self._mark(record, worker, Sign.FATAL, (event.job, event.run))
+    def _checkpoint(self, row: CheckpointRow) -> None:
+        key = row.job, row.run
+        if row.step is CheckpointStep.TAKEN:
+            self._add(row.t, middle(row.workers), Sign.CHECKPOINT, row.seq, key)
+        elif row.step is CheckpointStep.LOST:
+            for worker in numbers_in(row.workers):
+                self._add(row.t, worker, Sign.FATAL, row.seq, key)
 
     def _ignored(self, record: Record, event: FaultIgnored) -> None:
-        self._mark(record, event.worker, Sign.IGNORED)
+        self._add(record.t, event.worker, Sign.IGNORED, record.seq)
 
     def _sign(self, row: RunRow) -> None:
         """Mark the end of a run that failed, or the workers that a lost run lost."""
@@ -388,9 +386,6 @@ class Scene:
             if it.until is not None or self.history.holders(it.worker):
                 self._add(it.start, it.worker, Sign.FAULT, it.seq)
         self._downs.clear()
-
-    def _mark(self, record: Record, worker: int, kind: Sign, run: Key | None = None) -> None:
-        self._add(record.t, worker, kind, record.seq, run)
 
     def _add(self, t: float, worker: int, kind: Sign, seq: int, run: Key | None = None) -> None:
         owner = (-1, -1) if run is None else (self.rows[run[0]], run[1])
