@@ -115,9 +115,9 @@ class Result:
 
         `what` is `events`, `jobs`, `runs`, `spans` (of processor time, each with its category of
         the ledger), `states` (of workers), `spares` (that wait), `transfers`, `checkpoints`,
-        `iterations`, `promises`, `repairs`, `queue`, `storage` or `measured` (parts of live runs). `library` is `polars` or `pandas`; None takes polars, or
-        pandas where polars is missing. Raises InputError for another name, and where the library is
-        missing.
+        `iterations`, `promises`, `repairs`, `queue`, `storage` or `measured` (parts of live runs).
+        `library` is `polars` or `pandas`; None takes polars, or pandas where polars is missing.
+        Raises InputError for another name, and where the library is missing.
         """
         return frame(self.records(), chosen(Frame, what), library)
 
