@@ -55,7 +55,7 @@ from sims.history.promises import PromiseWriter
 from sims.history.repair import RepairWriter
 from sims.history.replacement import Replacement
 from sims.history.replicas import Replicas
-from sims.history.runs import HOLDING, Runs
+from sims.history.runs import DECISIONS, HOLDING, Runs
 from sims.history.saving import Checkpoints, CheckpointWriter
 from sims.history.spans import SpanWriter
 from sims.history.spares import SpareWriter
@@ -67,7 +67,7 @@ from sims.history.transfers import TransferWriter
 from sims.history.workers import Handler
 from sims.history.writers import JobWriter, QueueWriter, RunWriter, StateWriter, Writer
 
-__all__ = ["HOLDING", "History", "Job", "Key", "Listener", "Run", "Worker"]
+__all__ = ["DECISIONS", "HOLDING", "History", "Job", "Key", "Listener", "Run", "Worker"]
 
 TABLES: Mapping[str, type[Writer]] = {
     "jobs": JobWriter,

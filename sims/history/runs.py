@@ -72,6 +72,9 @@ HOLDING: frozenset[type[Event]] = frozenset(
 )
 """Event classes that determine which jobs wait, which runs hold which workers, and which workers
 are away, or will be; a log's other events are not needed for these questions."""
+DECISIONS = (RunStarted, CopiesPlaced, CopiesSettled, ReservationMade, ReservationDropped)
+"""Event classes of the scheduler's decisions: when the first of an instant comes, all else of that
+instant has happened."""
 NEED_RUNS = frozenset(
     (
         *("run_started", "run_span", "run_ended", "run_over", "run_released", "member_changed"),
@@ -243,7 +246,7 @@ class Runs(Workers):
             self._give(kept, record)
         run = self._enter(record, event)
         if kept is not None:
-            run.holding, run.follows = kept.holding, kept.number
+            run.holding, run.follows, kept.taken_over = kept.holding, kept.number, True
             self.ready(run, kept.aside, record)
         apart = self._take(run, event.processors, record)
         self._notify.run_started(run, record)

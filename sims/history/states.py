@@ -9,6 +9,7 @@ from typing import Any
 from attrs import define, field
 
 from actors.events import (
+    CopiesPlaced,
     JobDescribed,
     JobSubmitted,
     Outcome,
@@ -18,6 +19,7 @@ from actors.events import (
     Stage,
     TransferStarted,
 )
+from actors.intervals import count_in
 from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.history.rows import JobRow
@@ -173,6 +175,8 @@ class Run:
     end: float | None = None
     kept: bool = False
     """Whether the run has ended and its job keeps its members."""
+    taken_over: bool = False
+    """Whether the job's next run has taken the kept members over."""
     overlaps: bool = False
     """Whether the run goes on while its checkpoints are under way."""
     passing: bool = False
@@ -190,6 +194,20 @@ class Run:
     def number(self) -> int:
         """Number of the run within its job."""
         return self.event.run
+
+    @property
+    def copied(self) -> bool:
+        """Whether one line of the log starts this run and other copies."""
+        return isinstance(self.record.event, CopiesPlaced)
+
+    @property
+    def asked(self) -> int:
+        """Number of processors that the job asked for while it waited; copies that start together
+        all count."""
+        placed, processors = self.record.event, count_in(self.event.processors)
+        if isinstance(placed, CopiesPlaced):
+            return placed.copies[placed.jobs.index(self.job.name)] * processors
+        return processors
 
     def done_at(self, now: float) -> float:
         """Return the work done in the run at `now`, if its stage and rate have not changed since

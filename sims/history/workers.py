@@ -11,6 +11,7 @@ from attrs import define, field
 
 from actors.events import (
     LogReplayed,
+    MaintenancePlanned,
     PlatformDescribed,
     TransferDropped,
     TransferEnded,
@@ -87,6 +88,8 @@ class Workers:
     """Maps numbers of workers to the speeds that the log gave; the speed of all others is 1."""
     spares: range = field(init=False, default=range(0))
     """Numbers of the spares, which start no job."""
+    windows: list[MaintenancePlanned] = field(init=False, factory=list)
+    """Windows of maintenance, in the order of the log."""
     begins: float | None = field(init=False, default=None)
     """Date of time 0, in seconds since 1970; None if the log has no dates."""
     _holders: Holders | None = field(init=False, default=None)
@@ -102,6 +105,7 @@ class Workers:
         return {
             LogReplayed: self._date,
             PlatformDescribed: self._equip,
+            MaintenancePlanned: self._plan,
             WorkerChanged: self._turn,
             WorkerSpeedChanged: self._pace,
             TransferStarted: self._transfer,
@@ -163,6 +167,9 @@ class Workers:
 
     def _date(self, record: Record, event: LogReplayed) -> None:
         self.begins = event.begins
+
+    def _plan(self, record: Record, event: MaintenancePlanned) -> None:
+        self.windows.append(event)
 
     def _equip(self, record: Record, event: PlatformDescribed) -> None:
         self.spares = range(self.processors - event.spares, self.processors)

@@ -14,7 +14,7 @@ from typing import Any
 
 from attrs import asdict, define, field, frozen
 
-from actors.events import Compound, ScenarioStarted
+from actors.events import ScenarioStarted
 from actors.intervals import count_in, intervals_of, numbers_in, text
 from actors.runtime import Record
 from policies.availability import WorkerState
@@ -24,7 +24,7 @@ from sims.history.lines import Lines, skim
 from sims.log import LogFile
 from sims.telling import Clock, counted, in_units, title_of
 from sims.trace.dependencies import HeldBack
-from sims.trace.ranking import Ranking, wanted
+from sims.trace.ranking import Ranking
 
 AWAY = (WorkerState.RECLAIMED, WorkerState.DOWN)
 
@@ -59,9 +59,8 @@ class Held:
             )
         time, job = first.job.estimate, first.job
         if time is None:
-            copies = isinstance(first.record.event, Compound)
             # Without a user's estimate, the run's own remaining work is the best guess.
-            time = 0 if copies else first.event.work - first.event.begun
+            time = 0 if first.copied else first.event.work - first.event.begun
         begins = job.startup + (job.select if first.event.keeps is None else 0)
         believed = first.start + begins + time + job.verification
         since = min(it.holding for it in runs)
@@ -208,7 +207,7 @@ class Instant:
         return [
             {
                 "job": job.name,
-                "processors": wanted(run) if run else None,
+                "processors": run.asked if run else None,
                 "estimate": job.estimate,
                 "since": job.since,
                 "promised": job.promised,
@@ -241,7 +240,7 @@ class Instant:
     def lines(self) -> Iterator[str]:
         """Yield the instant as text: a summary and two tables."""
         started, look = self.started, self.look
-        wanting = sum(map(wanted, look.starts.values()))
+        wanting = sum(run.asked for run in look.starts.values())
         held = sum(it.width for it in look.held)
         yield title_of(started)
         yield f"at {self._moment(self.at)}{'' if self.clock.begins is None else ', UTC'}"

@@ -14,7 +14,6 @@ from sims.history import Run
 from sims.telling import counted, in_units, worker_of
 from sims.trace import Span
 from sims.trace.instant import Held, Look
-from sims.trace.ranking import wanted
 
 NAMED = 3
 """How many jobs or runs, the largest first, a text names before it counts the others."""
@@ -105,7 +104,7 @@ def members(started: ScenarioStarted, held: Held) -> str:
 def starters(runs: Iterable[Run]) -> list[str]:
     """Return the names of the jobs that these runs started, each with its number of processors,
     such as `J7 (64)`, the largest first."""
-    begun = {run.job.name: wanted(run) for run in runs}
+    begun = {run.job.name: run.asked for run in runs}
     return [f"{name} ({size:,})" for name, size in sorted(begun.items(), key=lambda it: -it[1])]
 
 

@@ -6,8 +6,7 @@ from math import inf
 
 from attrs import frozen
 
-from actors.events import CopiesPlaced, DeciderKind, ScenarioStarted
-from actors.intervals import count_in
+from actors.events import DeciderKind, ScenarioStarted
 from policies.interface.queue import BatchJob, Order
 from policies.maths.speedup import Rigid
 from policies.queue.names import default_order
@@ -16,15 +15,6 @@ from sims.history import Job, Run
 
 KNOWN = {name: order for name, order in PLAIN.items() if name != "RANDOM"}
 """Maps names to orders that depend on nothing but what a log says of a job. Read only."""
-
-
-def wanted(run: Run) -> int:
-    """Return how many processors the job asked for while it waited; copies that start together all
-    count."""
-    placed, processors = run.record.event, count_in(run.event.processors)
-    if isinstance(placed, CopiesPlaced):
-        return placed.copies[placed.jobs.index(run.job.name)] * processors
-    return processors
 
 
 @frozen
@@ -60,7 +50,7 @@ class Ranking:
             return job.submitted, job.seq
         if run is None:
             return inf, job.seq
-        processors, work = wanted(run), run.event.work
+        processors, work = run.asked, run.event.work
         event, shape = job.event, Rigid(processors, work)
         described = BatchJob(
             job.seq, job.name, shape, submitted=job.submitted, priority=event.priority

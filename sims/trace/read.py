@@ -13,23 +13,18 @@ from typing import Any
 
 from attrs import frozen
 
-from actors.events import (
-    DeciderKind,
-    JobSubmitted,
-    LogReplayed,
-    ScenarioStarted,
-)
+from actors.events import DeciderKind
 from actors.runtime import Record, rare_collections
 from sims.durations import FORMS, Date
 from sims.errors import InputError, visible
-from sims.history import Run
+from sims.history import History, Run
 from sims.history.lines import Lines, skim, tells_of_holding
 from sims.log import LogFile, first_of, is_own
 from sims.telling import Clock, counted
 from sims.trace import Span
 from sims.trace.account import FlowAccount
 from sims.trace.dependencies import unending
-from sims.trace.ranking import Ranking, wanted
+from sims.trace.ranking import Ranking
 from sims.trace.story import JobStory
 from sims.trace.wait import Wait
 from sims.trace.watch import Waits
@@ -166,7 +161,7 @@ def _cancelled(story: JobStory, record: Record, other: Run | None) -> str:
     if other is None:
         return FROM_POLICIES.get(started.decider, "")
     why = f"the order {Ranking.of(started).name} puts it first"
-    size = counted(wanted(other), "processor")
+    size = counted(other.asked, "processor")
     return f", preempted by {other.job.name}, which starts on {size}: {why}"
 
 
@@ -198,18 +193,13 @@ def causes(log: LogFile, seq: int) -> list[Record]:
 
 def clock_of(log: Path) -> Clock:
     """Return the clock that formats this log's times; dates, if any, come before the first job."""
-    unit = ""
-    if is_own(first_of(log)):
-        return Clock(unit)
-    for record in LogFile(log):
-        match record.event:
-            case ScenarioStarted():
-                unit = record.event.unit
-            case LogReplayed():
-                return Clock(unit, record.event.begins)
-            case JobSubmitted():
-                break
-    return Clock(unit)
+    history = History()
+    for record in () if is_own(first_of(log)) else LogFile(log):
+        history.apply(record)
+        if history.begins is not None or history.jobs:
+            break
+    unit = "" if history.header is None else history.header.unit
+    return Clock(unit, history.begins)
 
 
 def time_at(log: Path, date: Date) -> float:

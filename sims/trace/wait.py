@@ -31,7 +31,7 @@ from sims.trace.promises import (
     some,
     starters,
 )
-from sims.trace.ranking import Ranking, wanted
+from sims.trace.ranking import Ranking
 
 
 @define
@@ -137,7 +137,7 @@ class Wait:
         look, rank = self.look, self.ranking.rank
         me, starts = rank(self.me, self.run), look.starts
         names = [it.name for it in look.waiting if rank(it, starts.get(it.name)) < me]
-        return len(names), sum(wanted(starts[it]) for it in names if it in starts)
+        return len(names), sum(starts[it].asked for it in names if it in starts)
 
     def _free(self, look: Look) -> str:
         """Return words that say how many workers are free, spares, RECLAIMED and DOWN in the state
@@ -228,7 +228,7 @@ class Wait:
     def _passed(self) -> str:
         """Return words that say which jobs came later and started first, grouped by the rule."""
         rules: dict[str, list[Run]] = {}
-        for it in sorted(self.passed.values(), key=lambda it: -wanted(it)):
+        for it in sorted(self.passed.values(), key=lambda it: -it.asked):
             rules.setdefault(self.rule(it), []).append(it)
         texts = (
             f"{counted(len(them), 'job')} that came later started first {rule}: {self._named(them)}"
@@ -237,7 +237,7 @@ class Wait:
         return "; ".join(texts)
 
     def _named(self, passed: Sequence[Run]) -> str:
-        texts = (f"{it.job.name} on {wanted(it):,} at {self.clock(it.start)}" for it in passed)
+        texts = (f"{it.job.name} on {it.asked:,} at {self.clock(it.start)}" for it in passed)
         return ", ".join([*islice(texts, NAMED), *(["..."] if len(passed) > NAMED else [])])
 
     # --- as it ended ----------------------------------------------------------------------------
@@ -358,7 +358,7 @@ class Wait:
                 for it in look.held
             ],
             "passed": [
-                dict(zip(passed, (name, wanted(it), it.start, rule(it)), strict=True))
+                dict(zip(passed, (name, it.asked, it.start, rule(it)), strict=True))
                 for name, it in self.passed.items()
             ],
             "preempted": self.preempted and self.preempted.job.name,

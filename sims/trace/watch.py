@@ -4,29 +4,17 @@ from __future__ import annotations
 
 from attrs import define, evolve, field
 
-from actors.events import (
-    CopiesPlaced,
-    CopiesSettled,
-    MaintenancePlanned,
-    Outcome,
-    ReservationDropped,
-    ReservationMade,
-    RunStarted,
-    WorkerChanged,
-)
+from actors.events import Outcome, ReservationDropped, ReservationMade, RunStarted
 from actors.runtime import Record
 from policies.availability import WorkerState
 from policies.maths.tolerance import SAME
-from sims.history import History, Job, Listener, Run, Worker
+from sims.history import DECISIONS, History, Job, Listener, Run, Worker
 from sims.telling import Clock
 from sims.trace.instant import Look, held
 from sims.trace.promises import Broken, FreeWorkers, Promise, upsets
 from sims.trace.ranking import Ranking
 from sims.trace.wait import Wait
 
-DECISIONS = (RunStarted, CopiesPlaced, CopiesSettled, ReservationMade, ReservationDropped)
-"""Events of the scheduler's decisions: when the first of an instant comes, all else of that instant
-has happened."""
 ROUNDING = 1 + SAME
 """Tolerance between believed and actual ends, which are sums in different orders."""
 
@@ -58,14 +46,12 @@ class Waits(Listener):
     """Runs that were lost or failed, and workers that went DOWN, at this instant."""
     _cancellation: int | None = None
     """Sequence number of the event that cancelled a run of the job at this instant."""
-    _windows: list[MaintenancePlanned] = field(factory=list)
     _reserved: dict[str, float] = field(factory=dict)
     """Maps other waiting jobs to the starts that their reservations promise."""
 
     def __attrs_post_init__(self) -> None:
         self.history.listen(self)
         self.history.on(ReservationMade, self._promise)
-        self.history.on(MaintenancePlanned, lambda _, event: self._windows.append(event))
         self.history.on(ReservationDropped, self._promise)
 
     @property
@@ -120,7 +106,7 @@ class Waits(Listener):
             clock, self._before = Clock(header.unit, self.history.begins), None
             self._me, self._open = (
                 me,
-                Wait(me, now, header, Ranking.of(header), clock, self._windows),
+                Wait(me, now, header, Ranking.of(header), clock, self.history.windows),
             )
             self._freed, self._back, self._begun, self._upset = [], [], [], []
             others = (job for job in self.history.queue if job is not me)
@@ -193,7 +179,7 @@ class Waits(Listener):
         if self._before is not None:
             return self._before
         self._before = self.history.free
-        if self._windows:
+        if self.history.windows:
             self._numbers = frozenset(self.history.free_workers)
         if not wait.instants:
             wait.look = Look.at(self.history, self.job)
@@ -218,7 +204,7 @@ class Waits(Listener):
         for it in self._unsettled:
             it.run_released(run, record)
         # Workers that a new run takes over are not free.
-        if self._open is not None and not isinstance(record.event, RunStarted):
+        if self._open is not None and not run.taken_over:
             self._freed.append(run)
 
     def run_ended(self, run: Run, record: Record, done: float) -> None:
@@ -241,7 +227,7 @@ class Waits(Listener):
             return
         if worker.state is WorkerState.UP:
             self._back.append(worker.number)
-        elif worker.state is WorkerState.DOWN and isinstance(record.event, WorkerChanged):
+        elif worker.state is WorkerState.DOWN:
             self._upset.append(worker.number)
 
     def _promise(self, record: Record, event: ReservationMade | ReservationDropped) -> None:
