@@ -10,19 +10,29 @@ from typing import Any
 import pytest
 
 from actors.events import (
+    CheckpointLost,
+    CheckpointStored,
+    CheckpointTaken,
+    IterationCompleted,
+    IterationStarted,
     RepairOutcome,
     RunEnded,
     RunStarted,
+    Stage,
+    TransferKind,
     TransferStarted,
     WorkerChanged,
 )
-from actors.intervals import count_in
+from actors.intervals import count_in, numbers_in
 from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.history import WRITERS, History
+from sims.history.iterations import IterationRow
+from sims.history.measured import MeasuredRow
 from sims.history.promises import PromiseEnd, PromiseRow
 from sims.history.repair import RepairRow, RepairStep
 from sims.history.rows import JobRow, RunRow, StateRow
+from sims.history.saving import CheckpointRow, CheckpointStep
 from sims.history.transfers import TransferRow
 from sims.log import decode
 from sims.metrics.report import Report
@@ -212,6 +222,67 @@ def test_a_fault_that_is_blamed_on_another_unit_has_that_one_wait_for_repair() -
         ("1", RepairStep.WAITS, 1, 3),
         ("2", RepairStep.WAITS, 3, 4),
         ("2", RepairStep.IN_REPAIR, 4, None),
+    ]
+
+
+STEPS = {
+    CheckpointTaken: CheckpointStep.TAKEN,
+    CheckpointStored: CheckpointStep.STORED,
+    CheckpointLost: CheckpointStep.LOST,
+}
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_there_is_a_row_for_each_checkpoint_that_is_complete_or_lost(name: str) -> None:
+    lines = [it for it in records_of(name) if type(it.event) in STEPS]
+    over, _ = taken(CheckpointRow, records_of(name))
+    assert [(it.seq, it.t, it.job, it.run, it.step) for it in over] == [
+        (it.seq, it.t, it.event.job, it.event.run, STEPS[type(it.event)]) for it in lines
+    ]
+    for row, line in zip(over, lines, strict=True):
+        if row.step is CheckpointStep.LOST:
+            assert list(numbers_in(row.workers)) == list(line.event.workers)
+        else:
+            assert row.done == line.event.done
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_there_is_a_row_for_each_iteration_that_starts(name: str) -> None:
+    lines = records_of(name)
+    over, begun = taken(IterationRow, lines)
+    starts = [it for it in lines if isinstance(it.event, IterationStarted)]
+    ends = [it for it in lines if isinstance(it.event, IterationCompleted)]
+    assert [(it.job, it.iteration, it.start) for it in begun] == [
+        (it.event.job, it.event.iteration, it.t) for it in starts
+    ]
+    assert [(it.job, it.iteration, it.end) for it in over if it.end is not None] == [
+        (it.event.job, it.event.iteration, it.t) for it in ends
+    ]
+    assert len(over) == len(begun)
+
+
+def test_what_real_processes_took_is_told_with_what_they_did() -> None:
+    part, rate = '"job": "a", "run": 0', '"rate": 1'
+    over, _ = taken(
+        MeasuredRow,
+        log(f"""
+        0 JobSubmitted "job": "a"
+        0 RunStarted {part}, "processors": "0", "work": 9
+        0 StageStarted {part}, "stage": "staging_in", "rate": 0, "done": 0
+        0 TransferStarted {part}, "worker": 0, "kind": "data", "left": 2
+        3 PartMeasured {part}, "worker": 0, "length": 3, "busy": 1
+        3 TransferEnded {part}, "worker": 0, "kind": "data"
+        3 StageStarted {part}, "stage": "computing", {rate}, "done": 0
+        8 PartMeasured {part}, "worker": null, "length": 5, "busy": 4
+        8 StageStarted {part}, "stage": "checkpointing", {rate}, "done": 4
+        9 PartMeasured {part}, "worker": null, "length": 1, "busy": 1
+        """),
+    )
+    found = [(it.kind or it.stage, it.length, it.busy, it.work) for it in over]
+    assert found == [
+        (TransferKind.DATA, 3, 1, None),
+        (Stage.COMPUTING, 5, 4, 4),
+        (Stage.CHECKPOINTING, 1, 1, None),
     ]
 
 
