@@ -263,8 +263,9 @@ def test_there_is_a_row_for_each_iteration_that_starts(name: str) -> None:
 
 def test_what_real_processes_took_is_told_with_what_they_did() -> None:
     part, rate = '"job": "a", "run": 0', '"rate": 1'
-    over, _ = taken(
-        MeasuredRow,
+    history, over = History(1), list[MeasuredRow]()
+    history.take(MeasuredRow, over.append)
+    history.read(
         log(f"""
         0 JobSubmitted "job": "a"
         0 RunStarted {part}, "processors": "0", "work": 9
@@ -276,7 +277,7 @@ def test_what_real_processes_took_is_told_with_what_they_did() -> None:
         8 PartMeasured {part}, "worker": null, "length": 5, "busy": 4
         8 StageStarted {part}, "stage": "checkpointing", {rate}, "done": 4
         9 PartMeasured {part}, "worker": null, "length": 1, "busy": 1
-        """),
+        """)
     )
     found = [(it.kind or it.stage, it.length, it.busy, it.work) for it in over]
     assert found == [
