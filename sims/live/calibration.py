@@ -221,8 +221,9 @@ class Lengths:
             if row.work and row.work > 0 and not row.clone:
                 self.parts["step"].append((row.length, row.work / self.step))
             return
-        special = {Stage.RECOVERING: row.clone, Stage.CHECKPOINTING: row.second_level}
-        key = (SPECIAL if special.get(row.stage) else KEYS).get(row.kind or row.stage)
+        special = row.clone if row.stage is Stage.RECOVERING else row.second_level
+        keys: Mapping[Any, str] = KEYS | SPECIAL if special else KEYS
+        key = keys.get(row.kind or row.stage)
         if key is not None:
             self.parts[key].append((row.length, 1.0))
 
