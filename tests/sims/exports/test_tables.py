@@ -163,7 +163,9 @@ def test_rows_are_a_folder_with_a_file_for_each_table_that_is_not_empty(tmp_path
     records = records_of("volatile20")
     written = write_all(records, tmp_path / "rows")
     files = {it.stem: pl.read_parquet(it) for it in (tmp_path / "rows").iterdir()}
-    assert files.keys() == {"jobs", "runs", "spans", "states", "transfers", "queue"}
+    assert files.keys() == {
+        *("jobs", "runs", "spans", "states", "transfers", "iterations", "queue")
+    }
     assert sum(map(len, files.values())) == written
     assert set(files["states"]["state"]) <= {"reclaimed", "down"}
 
