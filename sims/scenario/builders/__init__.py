@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from math import isinf
 from pathlib import Path
@@ -94,8 +95,19 @@ def populate(scenario: Scenario, system: System, folder: Path, simulated: bool =
     going to run; if it is only checked, jobs that need no further check get no actor. Raises
     InputError for a scenario that cannot be simulated.
     """
-    with rare_collections():
+    with rare_collections(), _warnings_once_accepted():
         return _populated(scenario, system, folder, simulated)
+
+
+@contextmanager
+def _warnings_once_accepted() -> Iterator[None]:
+    """Show the warnings of the block only once it is over: of a scenario that is refused its
+    refusal alone is told."""
+    with warnings.catch_warnings(record=True) as held:
+        warnings.simplefilter("always")
+        yield
+    for it in held:
+        warnings.warn_explicit(it.message, it.category, it.filename, it.lineno, source=it.source)
 
 
 def _populated(scenario: Scenario, system: System, folder: Path, simulated: bool) -> Populated:
