@@ -106,7 +106,8 @@ class Columns(Decider):
 
     def placing(self, copy: Copy, event: RunStarted) -> None:
         allowed(self.placed is None and not self.gains, "it is among columns")
-        alone = copy.full == 1 and copy.job.rules.copies == self.w.able
+        job = copy.job  # a plain one has no rules, nor copies
+        alone = copy.full == 1 and not job.plain and job.rules.copies == self.w.able
         allowed(alone, "a copy is on one worker, and there may be one on each")
         if self.w.head.policy in SHORTEST:
             self._in_order(_left(self.w, copy.job))

@@ -48,7 +48,7 @@ VAIN = 200
 """Attempts at mutants of a log: it may have nothing of what is to be changed."""
 NAMES = frozenset(
     (
-        *("scenario", "workers", "seed", "schema", "unit"),
+        *("scenario", "workers", "seed", "schema"),
         *("text", "inputs", "until", "version", "debugged"),
         *("policy", "decider", "settings", "kinds", "reason"),
         *("user", "group", "queue", "priority", "recorded_wait"),

@@ -245,6 +245,17 @@ def test_a_unit_and_a_downtime_that_the_scenario_does_not_have_are_noticed(
     assert why in audited.out
 
 
+def test_a_job_of_copies_that_is_told_as_a_plain_one_is_noticed(shell: Shell) -> None:
+    lines = logged(shell, "a copy of a stream is lost late")
+    (described,) = (it["seq"] for it in lines if it["event"] == "JobDescribed")
+    (guarded,) = (it["seq"] for it in lines if it["event"] == "ProtectionDescribed")
+    change(Path("a.jsonl"), described + 1, failures=0)
+    lacking(Path("a.jsonl"), guarded)
+    audited = shell("audit", "a.jsonl")
+    assert audited.code == 1
+    assert "there may be one on each" in audited.out
+
+
 def test_lines_of_the_head_in_another_order_are_noticed(shell: Shell) -> None:
     lines = logged(shell, "prices by the hour")
     kinds = [it["event"] for it in lines[:4]]
