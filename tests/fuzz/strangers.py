@@ -170,7 +170,7 @@ platform.workers = { first = 8, last = 16, count = 2 }
 
 [variants]
 FCFS.policy.order = "FCFS"
-SPT = { policy.order = "SPT", platform.workers = 9 }
+SPT = { policy.order = "SPT", policy.name = "EASY" }
 
 [picture]
 x = "platform.workers"
