@@ -52,8 +52,8 @@ class Unit:
     crew: bool = False
     """Whether a crew is at work."""
     since: float = 0
-    """Time since which the unit has waited for the present stage of its repair, or since which a
-    crew has worked on that."""
+    """Time at which the fault struck, then since which the unit has waited for the present stage
+    of its repair, or since which a crew has worked on that."""
 
     @property
     def named(self) -> str:
@@ -123,9 +123,11 @@ class Repairs:
         instant changed them, if event `seq` comes before all blames; else nothing."""
         return self.blamed if seq < min(self.blames, default=-1) else {}
 
-    def known_down(self, worker: int, copy: Copy | None, seq: int) -> None:
+    def known_down(
+        self, worker: int, copy: Copy | None, seq: int, since: float | None = None
+    ) -> None:
         """Note that worker number `worker` is known to be DOWN, by event `seq`; `copy` held it
-        (None: no copy did).
+        (None: no copy did). It is known since time `since` (None: from now on).
 
         Once all workers of a struck unit are known to be DOWN, the unit waits for its fault to be
         blamed, or, where blame is certain, for its repair.
@@ -138,12 +140,12 @@ class Repairs:
             if not unit.undetected:
                 self.undetected.remove(unit)
                 if self.described.certain:
-                    self._repair(unit)
+                    self._repair(unit, self.w.now if since is None else since)
                 else:
                     self.known.append(unit)
 
-    def _repair(self, unit: Unit) -> None:
-        unit.stage, unit.since = 0, self.w.now
+    def _repair(self, unit: Unit, since: float) -> None:
+        unit.stage, unit.since = 0, since
         self.units.append(unit)
 
     def _mend(self, unit: Unit, seq: int) -> None:
@@ -181,7 +183,7 @@ class Repairs:
         in_repair = {n for unit in self.units if unit not in begun for n in unit.workers}
         possible(not in_repair.issuperset(workers), "a fault of what is in repair changes nothing")
         seq = yield event, 0
-        unit = Unit(event.of, workers, event.law, set(workers), seq=seq)
+        unit = Unit(event.of, workers, event.law, set(workers), seq=seq, since=w.now)
         self.struck.add(seq)
         self.undetected.append(unit)
         for number in workers:
@@ -222,7 +224,7 @@ class Repairs:
         for unit in units:
             unit.unsure.discard(worker)
             copy.undetected.pop(worker, None)
-            self.known_down(worker, None, unit.seq)
+            self.known_down(worker, None, unit.seq, unit.since)
         return bool(units)
 
     def _reveal(self, of: Struck, named: str) -> None:
@@ -263,12 +265,12 @@ class Repairs:
         self.blames.add(seq)
         again = any(it.workers == other and it.of is unit.of for it in self.units)
         if other == workers and not again:
-            self._repair(unit)
+            self._repair(unit, self.w.now)
             return
         self._mend(unit, seq)
         if other is not None and not again:
             blamed = Unit(event.of, other, unit.law, seq=seq)
-            self._repair(blamed)
+            self._repair(blamed, self.w.now)
             for number in other:
                 self.broken.setdefault(number, set()).add(blamed)
                 if self.w.worker(number).state is not DOWN:
