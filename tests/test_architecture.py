@@ -188,7 +188,6 @@ def test_another_engine_is_met_in_benchmarks_only() -> None:
 
 SUBJECTS = {
     "sims/audit/": "derives what must follow from events, and shares nothing with a history",
-    "sims/cli/progress.py": "counts the ends of a run under way, which a history would slow",
     "sims/exports/tables.py": "has the fields of two events as columns of the table of jobs",
     "sims/live/carrier.py": "records what real processes took",
     "sims/live/driver.py": "carries out what the world decides: its events are orders to it",

@@ -10,10 +10,10 @@ from functools import cached_property
 from math import isfinite
 from typing import TYPE_CHECKING, TypeVar
 
-from actors.events import IterationCompleted, JobCompleted, JobKilled
 from actors.runtime import Record
 from sims.cli.commands import ProgressReporter
 from sims.errors import visible
+from sims.history.summary import ENDS, Summary
 from sims.telling import counted, time_words, units
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class ShowProgress(TerminalReporter):
     """
 
     stuck = "still the same: a policy is thinking, or this instant has no end"
-    wants: frozenset[type] = frozenset((JobCompleted, JobKilled, IterationCompleted))
+    wants: frozenset[type] = ENDS
 
     def __init__(self, title: str, unit: str, end: float) -> None:
         """Prepare for a run named `title` that ends at the virtual time `end` at the latest, in
@@ -68,7 +68,7 @@ class ShowProgress(TerminalReporter):
         super().__init__()
         self._title, self._unit, self._end = title, unit, end
         self._jobs: int | None = None
-        self._done = self._iterations = 0
+        self._ends = Summary.brief(ENDS)
         self._now: Callable[[], float] = lambda: 0.0
 
     def begins(self, jobs: int, now: Callable[[], float]) -> None:
@@ -77,12 +77,14 @@ class ShowProgress(TerminalReporter):
         self._jobs, self._now = jobs, now
 
     def __call__(self, record: Record) -> None:
-        if isinstance(record.event, IterationCompleted):
-            self._iterations += 1
-        else:
-            self._done += 1
+        self._ends(record)
 
     # --- telling ------------------------------------------------------------------------------
+
+    @property
+    def _done(self) -> int:
+        """Number of jobs that are over."""
+        return len(self._ends.completed) + len(self._ends.killed)
 
     @property
     def part(self) -> float:
@@ -99,8 +101,8 @@ class ShowProgress(TerminalReporter):
             return "setting up the run"
         limit = f" of {self._end:,.0f}" if isfinite(self._end) else ""
         clauses = [f"time {self._now():,.0f}{limit} {units(self._unit)}"]
-        if self._iterations:
-            clauses.append(counted(self._iterations, "iteration"))
+        if self._ends.iterations:
+            clauses.append(counted(self._ends.iterations, "iteration"))
         clauses.append(f"{self._done:,} of {counted(self._jobs, 'job')} done")
         left = self._left()
         return ", ".join(clauses if left is None else [*clauses, f"about {left} left"])

@@ -191,6 +191,24 @@ ARRIVALS: frozenset[type[Event]] = frozenset((JobSubmitted, JobDescribed, JobCom
 """Events from which a summary has the submissions, sizes and completions of jobs, and no more."""
 
 
+ENDS: frozenset[type[Event]] = frozenset((JobCompleted, JobKilled, IterationCompleted))
+"""Events from which a summary has the ends of jobs and iterations, and no more."""
+
+
+class Latest(dict[str, float]):
+    """A stand-in for a summary's times by job, which come in ascending order: it has their number
+    and the last one alone."""
+
+    count = 0
+
+    def __setitem__(self, job: str, time: float) -> None:
+        self.count += 1
+        super().__setitem__("", time)
+
+    def __len__(self) -> int:
+        return self.count
+
+
 @define
 class Summary:
     """Collects the summary of a run: call it with each record, then read its numbers."""
@@ -224,6 +242,12 @@ class Summary:
     wants: frozenset[type[Event]] = WANTED
     """Events that the summary reads. Faults are counted only where WorkerChanged, which may be most
     of a run's events, is one of them."""
+
+    @classmethod
+    def brief(cls, wants: frozenset[type[Event]] = WANTED) -> Summary:
+        """Return a summary whose memory does not grow with the number of jobs: of their times it
+        has only how many there are, and the last one."""
+        return cls(submitted=Latest(), completed=Latest(), killed=Latest(), wants=wants)
 
     def __attrs_post_init__(self) -> None:
         self.faults.counted = WorkerChanged in self.wants

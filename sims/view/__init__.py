@@ -31,33 +31,12 @@ MANY = (
 )
 
 
-class _Latest(dict[str, float]):
-    """A stand-in for a summary's times by job, which come in ascending order.
-
-    The summary's text needs only their number and the last one, so nothing else is stored.
-    """
-
-    count = 0
-
-    def __setitem__(self, job: str, time: float) -> None:
-        self.count += 1
-        super().__setitem__("", time)
-
-    def __len__(self) -> int:
-        return self.count
-
-
-def _summary() -> Summary:
-    """Return a summary whose memory does not grow with the number of jobs."""
-    return Summary(submitted=_Latest(), completed=_Latest(), killed=_Latest())
-
-
 @define
 class Page:
     """A page about one run: writes it from the log, which it keeps in memory as columns of numbers
     and packed texts."""
 
-    summary: Summary = field(factory=_summary)
+    summary: Summary = field(factory=Summary.brief)
 
     def write(self, records: Iterable[Record], path: Path) -> Scene:
         """Read the records, write the page, and return the scene that was drawn.
