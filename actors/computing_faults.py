@@ -2,18 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from heapq import heapify, heappop, heappush
+from itertools import chain, count
+from math import inf
+from typing import Any
 
-import numpy as np
 from attrs import define, field
-from numpy.typing import NDArray
 
 from actors.hazards import FaultDue, Hazard
-from actors.intervals import Intervals, Members, intervals_of
+from actors.intervals import Intervals, Members, intervals_of, minus
 from actors.messages import ComputingChanged
 from actors.repair_messages import UnitCured
 from actors.runtime import Phase, Timer, handles
 from policies.maths.tolerance import ROUNDING
+
+STALE = 64
+"""Number of entries of a heap, beyond twice those that count, from which the others are removed."""
+
+
+@define(eq=False)
+class Clock:
+    """Computing time of one job on a set of workers, and the computing times at which units fail
+    (deadlines) on which the job computes.
+
+    All units have the same clock, so that a run that begins or ends touches none of them.
+    """
+
+    number: int
+    """Number of the clock, by which the job's messages name it."""
+    passed: float = 0
+    """Computing time until `since`."""
+    since: float | None = None
+    """Time until which computing time is in `passed`, while the clock passes; None: it stands
+    still."""
+    members: Sequence[int] = ()
+    """Workers on which the job computes."""
+    deadlines: dict[int, float] = field(factory=dict)
+    """Maps each unit that is on this clock to its deadline."""
+    heap: list[tuple[float, int]] = field(factory=list)
+    """(deadline, unit), the earliest first; units that are on the clock no more, or have another
+    deadline by now, do not count."""
+    lent: set[int] = field(factory=set)
+    """Units of the members that are on other clocks, because other jobs compute on them too, or did
+    so last."""
+    shared: dict[int, list[Clock]] = field(factory=dict)
+    """Maps units on this clock, which passes, to clocks of other jobs that compute on them, too."""
+    turn: list[Any] | None = None
+    """Entry [time, number, clock] of the next fault among those of all clocks; None: there is
+    none."""
+
+    def settle(self, now: float) -> None:
+        """Add the computing time up to `now` to `passed`."""
+        if self.since is not None:
+            self.passed += now - self.since
+            self.since = now
+
+    def put(self, unit: int, left: float) -> None:
+        """Have the unit fail once `left` of computing time has passed from now on."""
+        self.deadlines[unit] = deadline = self.passed + left
+        heappush(self.heap, (deadline, unit))
+        if len(self.heap) > 2 * len(self.deadlines) + STALE:
+            self.heap = [(time, unit) for unit, time in self.deadlines.items()]
+            heapify(self.heap)
+
+    def take(self, unit: int) -> float:
+        """Take a unit off the clock, and return the computing time that is left to its fault."""
+        return self.deadlines.pop(unit) - self.passed
+
+    def next(self) -> tuple[float, int] | None:
+        """Return the earliest deadline and its unit; None if no unit is on the clock."""
+        heap, deadlines = self.heap, self.deadlines
+        while heap and deadlines.get(heap[0][1]) != heap[0][0]:
+            heappop(heap)
+        return heap[0] if heap else None
+
+    def up_to(self, latest: float) -> Iterator[tuple[float, int]]:
+        """Take all entries (deadline, unit) up to the deadline `latest` from the heap, and yield
+        them."""
+        while (entry := self.next()) is not None and entry[0] <= latest:
+            yield heappop(self.heap)
 
 
 @define(eq=False)
@@ -22,119 +90,220 @@ class ComputingFaults(Hazard):
     while one of the unit's workers computes, at rate 1 whatever the workers' speed.
 
     Jobs send it a message when the members of a run begin and cease to compute. A fault starts the
-    clock of its unit anew, whether or not the fault changes anything. The computing time left on
-    each clock, and the number of runs that compute on each unit, are arrays: a fault costs a few
-    operations on them, however many workers a job has.
+    clock of its unit anew, whether or not the fault changes anything. The units on which one job
+    computes have one clock, and a heap of their deadlines: only units that come or go are touched,
+    and those that fail.
     """
 
     gap: Callable[[int], float] = field(kw_only=True)
     """Draws the computing time from a fault of the unit, or from the start, to its next fault."""
-    units: Sequence[int] = field(kw_only=True)
+    units: Collection[int] = field(kw_only=True)
     """Numbers of the units that the law strikes."""
     unit_size: int = field(kw_only=True)
     """Number of workers in a unit."""
-    count: int = field(kw_only=True)
-    """Number of units on the platform, those that the law does not strike included."""
-    _left: NDArray[np.float64] = field(init=False)
-    """Computing time until the next fault, by unit; inf for a unit that the law does not strike."""
-    _gaps: NDArray[np.float64] = field(init=False)
-    """Computing time from the last fault, or the start, to the next fault, by unit; inf as in
-    `_left`."""
-    _computing: NDArray[np.int_] = field(init=False)
-    """Number of runs that compute on each unit."""
-    _passing: NDArray[np.bool_] = field(init=False)
-    """Whether the clock of each unit passes, because a run computes on it."""
-    _of_copy: dict[int, NDArray[np.int_]] = field(init=False, factory=dict)
-    """Maps the number of each copy that computes to an array that is 1 at its units and 0
-    elsewhere."""
-    _since: float = field(init=False, default=0)
-    """Time up to which computing time has been subtracted from `_left`."""
+    _clocks: dict[int, Clock] = field(init=False, factory=dict)
+    _clock_of: dict[int, Clock] = field(init=False, factory=dict)
+    """Maps each unit to the clock that it is on, if it is on any."""
+    _left: dict[int, float] = field(init=False, factory=dict)
+    """Computing time until the next fault of each unit that has been on a clock and is on none."""
+    _gaps: dict[int, float] = field(init=False, factory=dict)
+    """Computing time from the last fault, or the start, to the next fault, by unit."""
+    _longest: float = field(init=False, default=0)
+    """The longest of `_gaps` so far."""
+    _turns: list[list[Any]] = field(init=False, factory=list)
+    """Entries [time, number, clock], the earliest first; one that is not its clock's present `turn`
+    does not count."""
+    _numbers: Iterator[int] = field(init=False, factory=count)
+    _aimed: list[Any] | None = field(init=False, default=None)
+    """Entry of `_turns` for which the timer is set; None: no timer is set."""
     _timer: Timer | None = field(init=False, default=None)
 
     def started(self) -> None:
-        self._left = np.full(self.count, np.inf)
-        self._gaps = np.full(self.count, np.inf)
-        self._computing = np.zeros(self.count, int)
-        self._passing = np.zeros(self.count, bool)
-        for unit in self.units:
-            self._left[unit] = self._gaps[unit] = self.gap(unit)
+        if not isinstance(self.units, range):
+            self.units = frozenset(self.units)
+
+    # --- runs begin and cease to compute ------------------------------------------------------
 
     @handles(ComputingChanged)
     def change_clocks(self, message: ComputingChanged, _: int) -> None:
-        """Start the clocks of the units on which a copy's run begins to compute, or stop those on
-        which no run computes any more."""
-        self._pass()
+        """Let the time pass for the units on which a copy's run begins to compute, or stand still
+        for those on which no run computes any more."""
+        clock = self._clocks.get(message.clock)
+        if clock is None:
+            clock = self._clocks[message.clock] = Clock(message.clock)
         if message.computes:
-            counts = _counts(_units(message.members, self.unit_size), self.count)
-            self._of_copy[message.copy] = counts
-            self._computing += counts
+            self._change_members(clock, message.members)
+            clock.since = self.now
         else:
-            self._computing -= self._of_copy.pop(message.copy)
-        self._passing = self._computing > 0
-        self._aim()
+            clock.settle(self.now)
+            clock.since = None
+            if clock.shared:
+                self._hand_over(clock)
+        self._aim(clock)
+        self._set_timer()
 
-    def _pass(self) -> None:
-        passed = self.now - self._since
-        if passed:
-            np.subtract(self._left, passed, out=self._left, where=self._passing)
-            self._since = self.now
+    def _change_members(self, clock: Clock, members: Sequence[int]) -> None:
+        """Take the units off a clock on which its job computes no more, and put those on it on
+        which the job computes, that of `members`."""
+        before, clock.members = clock.members, members
+        known = isinstance(members, Members) and isinstance(before, Members)
+        steps = members.since(before) if known and self.unit_size == 1 else None
+        if steps is None:
+            self._change_units(clock, *(_units(it, self.unit_size) for it in (before, members)))
+            steps = ()
+        for worker, other in steps:
+            self._take_off(clock, worker)
+            if other in self.units:
+                self._put_on(clock, other)
+        for unit in list(clock.lent) if clock.lent else ():
+            self._put_on(clock, unit)
 
-    def _over(self) -> NDArray[np.bool_]:
-        """Return, by unit, whether its clock has run out: what is left is at most 1e-12 of the
-        clock's whole time. The clock of a unit that the law does not strike never runs out."""
-        over: NDArray[np.bool_] = self._left <= ROUNDING * self._gaps
-        return over & np.isfinite(self._left)
+    def _change_units(self, clock: Clock, before: Intervals, after: Intervals) -> None:
+        same = set(before).intersection(after)
+        gone, came = ([it for it in spans if it not in same] for spans in (before, after))
+        for unit in self._of(minus(gone, came)):
+            self._take_off(clock, unit)
+        for unit in self._of(minus(came, gone)):
+            self._put_on(clock, unit)
 
-    def _aim(self) -> None:
-        """Set the timer to the next time at which a clock runs out, if none changes; no timer if
-        none passes. A clock that has run out already strikes at this instant, even if its unit's
-        computing ends now."""
+    def _of(self, spans: Iterable[tuple[int, int]]) -> list[int]:
+        numbers, units = chain.from_iterable(range(a, b + 1) for a, b in spans), self.units
+        return [unit for unit in numbers if unit in units]
+
+    def _take_off(self, clock: Clock, unit: int) -> None:
+        clock.lent.discard(unit)
+        if self._clock_of.get(unit) is clock:
+            self._left[unit] = clock.take(unit)
+            del self._clock_of[unit]
+
+    def _put_on(self, clock: Clock, unit: int) -> None:
+        """Put a unit on a clock whose job computes on it from now on, unless it is on one that
+        passes already."""
+        other = self._clock_of.get(unit)
+        if unit in self.cured or other is clock:
+            return
+        if other is None:
+            left = self._left.pop(unit, inf)
+            left = self._draw(unit) if left == inf else left
+        elif other.since is not None:
+            clock.lent.add(unit)
+            other.shared.setdefault(unit, []).append(clock)
+            return
+        else:
+            left = self._leave(other, unit)
+        clock.lent.discard(unit)
+        clock.put(unit, left)
+        self._clock_of[unit] = clock
+
+    def _leave(self, clock: Clock, unit: int) -> float:
+        """Take a unit off a clock that stands still, as another job computes on it; return the
+        computing time left to its fault."""
+        left = clock.take(unit)
+        clock.lent.add(unit)
+        if not clock.deadlines:  # its job is over, or puts all of its units on it when it computes
+            self._clocks.pop(clock.number, None)
+        return left
+
+    def _hand_over(self, clock: Clock) -> None:
+        """Put the units of a clock that stands still from now on, and on which other jobs compute,
+        on the clock of one of these."""
+        shared, clock.shared = clock.shared, {}
+        for unit, others in shared.items():
+            heirs = [it for it in others if it.since is not None and unit in it.lent]
+            if not heirs or self._clock_of.get(unit) is not clock:
+                continue
+            heir = heirs[0]
+            heir.settle(self.now)
+            heir.lent.discard(unit)
+            heir.put(unit, self._leave(clock, unit))
+            self._clock_of[unit] = heir
+            if heirs[1:]:
+                heir.shared[unit] = heirs[1:]
+            self._aim(heir)
+
+    # --- faults -------------------------------------------------------------------------------
+
+    def _draw(self, unit: int) -> float:
+        gap = self._gaps[unit] = self.gap(unit)
+        self._longest = max(self._longest, gap)
+        return gap
+
+    def _over(self, clock: Clock, deadline: float, unit: int) -> bool:
+        """Return whether the time to a unit's fault has run out: what is left is at most 1e-12 of
+        the whole."""
+        return deadline - clock.passed <= ROUNDING * self._gaps[unit]
+
+    def _aim(self, clock: Clock) -> None:
+        """Give a clock, whose time has been settled, its turn among all clocks: the time at which
+        the next of its units fails. One whose time has run out already strikes at this instant,
+        even if its job ceases to compute now."""
+        entry, clock.turn = clock.next(), None
+        if entry is not None and (clock.since is not None or self._over(clock, *entry)):
+            left = entry[0] - clock.passed
+            if left < inf:
+                clock.turn = [self.now + max(left, 0.0), next(self._numbers), clock]
+                heappush(self._turns, clock.turn)
+
+    def _set_timer(self) -> None:
+        """Set the timer to the first turn of all clocks; no timer if none has one."""
+        turns = self._turns
+        while turns and turns[0][2].turn is not turns[0]:
+            heappop(turns)
+        first = turns[0] if turns else None
+        if first is self._aimed:
+            return
         if self._timer is not None:
             self.cancel(self._timer)
-            self._timer = None
-        if not self.count:
-            return
-        unit = int(self._left.argmin())
-        # If this does not hold, the clock of `unit` has run out already.
-        if not self._left[unit] <= ROUNDING * self._gaps[unit] < np.inf:
-            passing = np.where(self._passing, self._left, np.inf)
-            unit = int(passing.argmin())
-            if not self._passing[unit]:
-                return
-        left = float(self._left[unit])
-        if left < np.inf:
-            time, due = self.now + max(left, 0.0), FaultDue(unit, self.fault)
-            self._timer = self.at(time, due, self.system.origin, Phase.FAULTS_OCCUR)
+        self._aimed, self._timer = first, None
+        if first is not None:
+            due = FaultDue(first[2].heap[0][1], self.fault)
+            self._timer = self.at(first[0], due, self.system.origin, Phase.FAULTS_OCCUR)
 
     @handles(UnitCured)
     def cure(self, message: UnitCured, _: int) -> None:
-        """Stop the clock of a unit for good, as a repair has removed the cause of its faults."""
-        self._pass()
-        self._left[message.unit] = self._gaps[message.unit] = np.inf
-        self._aim()
+        """Take a unit off its clock for good, as a repair has removed the cause of its faults."""
+        unit = message.unit
+        self.cured.add(unit)
+        self._left.pop(unit, None)
+        clock = self._clock_of.pop(unit, None)
+        if clock is not None:
+            clock.settle(self.now)
+            clock.take(unit)
+            self._aim(clock)
+            self._set_timer()
 
     @handles(FaultDue)
     def fail_workers(self, message: FaultDue, cause: int) -> None:
-        """Make all units fail, or hang, whose clocks have run out, the lowest number first, and
-        start their clocks anew."""
-        self._timer = None
-        self._pass()
-        over = self._over()
-        over[message.struck] |= np.isfinite(self._left[message.struck])  # rounding may leave a rest
-        for unit in np.flatnonzero(over).tolist():
-            self._left[unit] = self._gaps[unit] = self.gap(unit)
+        """Make all units fail, or hang, whose time has run out, the lowest number first, and start
+        their time anew."""
+        self._timer = self._aimed = None
+        struck, clocks, due_by, turns = dict[int, Clock](), list[Clock](), self.due_by, self._turns
+        while turns and turns[0][0] <= due_by:
+            turn = heappop(turns)
+            clock: Clock = turn[2]
+            if clock.turn is turn:
+                clocks.append(clock)
+                clock.settle(self.now)
+                struck.update(self._run_out(clock, message.struck))
+        for unit in sorted(struck):
+            struck[unit].put(unit, self._draw(unit))
             self.strike(unit, message.fault, cause)
-        self._aim()
+        for clock in clocks:
+            self._aim(clock)
+        self._set_timer()
 
-
-def _counts(units: Intervals, count: int) -> NDArray[np.int_]:
-    """Return an array of length `count` that is 1 at the positions in the intervals `units`, and 0
-    elsewhere."""
-    bounds = np.array(units).reshape(-1, 2)
-    steps = np.zeros(count + 1, int)
-    steps[bounds[:, 0]] += 1
-    steps[bounds[:, 1] + 1] -= 1
-    return np.cumsum(steps[:-1])
+    def _run_out(self, clock: Clock, first: int) -> Iterator[tuple[int, Clock]]:
+        """Take the units whose time has run out from the clock's heap, and yield each with the
+        clock. The timer was set for the unit `first`: rounding may leave a rest."""
+        latest = max(clock.passed + ROUNDING * self._longest, clock.deadlines.get(first, -inf))
+        others = []
+        for deadline, unit in clock.up_to(latest):
+            if unit == first or self._over(clock, deadline, unit):
+                yield unit, clock
+            else:
+                others.append((deadline, unit))
+        for entry in others:
+            heappush(clock.heap, entry)
 
 
 def _units(workers: Sequence[int], size: int) -> Intervals:

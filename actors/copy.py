@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from attrs import define, field
 
 from actors.events import Outcome
-from actors.intervals import Intervals, Members, added, intervals_of, members, text, without
+from actors.intervals import Intervals, Members, intervals_of, members, text
 from actors.messages import ReplaceMember, ResizeCopy
 from actors.worker_messages import LeaveRun, Needs, SendImage, StageIn
 from policies.availability import WorkerState
@@ -155,7 +155,7 @@ class Copy(Generic[R]):
         worker, other = message.worker, message.replacement
         if not self.places_count and isinstance(self.members, Members):
             # Listing 4,096 members would cost more than all else that a replacement does.
-            self.members = Members(added(without(self.members.intervals, (worker,)), other))
+            self.members = self.members.exchanged(worker, other)
         else:
             place = self.members.index(worker)
             self.members = (*self.members[:place], other, *self.members[place + 1 :])

@@ -84,13 +84,13 @@ def exponential_faults(rng: Generator, processors: int, mtbf: float) -> Faults:
     Together they are one Poisson process whose faults strike processors uniformly.
     """
     time = 0.0
-    # With one processor, `integers` takes nothing from the stream, so batches of any size give the
-    # same times. The first are small: of thousands of units with a stream each, most fail rarely.
-    many = BATCH if processors > 1 else 1
+    # Of thousands of units with a stream each, most fail rarely, if ever.
+    while processors == 1:
+        time += float(rng.exponential(mtbf))
+        yield time, 0
     while True:
-        gaps = rng.exponential(mtbf / processors, many)
-        failed = rng.integers(processors, size=many)
-        many = min(4 * many, BATCH)
+        gaps = rng.exponential(mtbf / processors, BATCH)
+        failed = rng.integers(processors, size=BATCH)
         for gap, processor in zip(gaps.tolist(), failed.tolist(), strict=True):
             time += gap
             yield time, processor

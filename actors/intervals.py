@@ -60,6 +60,10 @@ def members(intervals: Intervals) -> tuple[int, ...]:
     return tuple(chain.from_iterable(range(first, last + 1) for first, last in intervals))
 
 
+REMEMBERED = 1_000
+"""Largest number of exchanges of members that are remembered."""
+
+
 @frozen(eq=False)
 class Members(Sequence[int]):
     """The numbers of some intervals as an ascending sequence, which are listed only when they are
@@ -74,6 +78,11 @@ class Members(Sequence[int]):
     """Number of the workers as only item; empty until it has been asked for."""
     _listed: list[tuple[int, ...]] = field(init=False, factory=list)
     """All numbers as only item; empty until they have been asked for."""
+    _exchanges: list[tuple[int, int]] = field(factory=list)
+    """(number, other) of the exchanges by which these sets came to be, and others that came from
+    them; shared by all of them."""
+    _place: int = 0
+    """Number of `_exchanges` by which this set came to be."""
 
     def __len__(self) -> int:
         if not self._size:
@@ -96,6 +105,26 @@ class Members(Sequence[int]):
     def __getitem__(self, place: int | slice) -> int | tuple[int, ...]:
         return self._all()[place]
 
+    def exchanged(self, number: int, other: int) -> Members:
+        """Return these numbers with `other`, which is none of them, in place of `number`, which is
+        one."""
+        done = self._exchanges
+        if self._place != len(done) or self._place == REMEMBERED:
+            done = []
+        done.append((number, other))
+        found = Members(added(without(self.intervals, (number,)), other), done, len(done))
+        found._size.extend(self._size)
+        return found
+
+    def since(self, before: Members) -> Sequence[tuple[int, int]] | None:
+        """Return the exchanges (number, other), in order, by which this set came to be from the set
+        `before`; None if it is not known that it did."""
+        if self is before:
+            return ()
+        if self._exchanges is not before._exchanges or self._place < before._place:
+            return None
+        return self._exchanges[before._place : self._place]
+
     def _all(self) -> tuple[int, ...]:
         if not self._listed:
             self._listed.append(members(self.intervals))
@@ -117,6 +146,26 @@ def without(intervals: Intervals, gone: Iterable[int]) -> Intervals:
         if number <= last:
             around = (first, number - 1), (number + 1, last)
             spans[k : k + 1] = [span for span in around if span[0] <= span[1]]
+    return tuple(spans)
+
+
+def minus(ours: Sequence[tuple[int, int]], theirs: Sequence[tuple[int, int]]) -> Intervals:
+    """Return the numbers of `ours` that are not in `theirs`. Both are disjoint, ascending
+    intervals."""
+    spans: list[tuple[int, int]] = []
+    place = 0
+    for first, last in ours:
+        while place < len(theirs) and theirs[place][1] < first:
+            place += 1
+        for k in range(place, len(theirs)):
+            begin, end = theirs[k]
+            if begin > last:
+                break
+            if first < begin:
+                spans.append((first, begin - 1))
+            first = end + 1
+        if first <= last:
+            spans.append((first, last))
     return tuple(spans)
 
 

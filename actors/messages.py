@@ -21,6 +21,9 @@ class ComputingChanged:
 
     copy: int
     """Number of the copy, unique in the system."""
+    clock: int
+    """Number of the clock by which the job counts its computing time: that of the copy which had it
+    first. Copies that the job has one after the other have the same."""
     members: Sequence[int]
     computes: bool
 

@@ -217,6 +217,14 @@ class Pool:
         if self.numbers is not None:
             self.numbers.release(taken)
 
+    def release_one(self, worker: int) -> None:
+        """Take back one worker from its copy. If it is UP and no spare, it is free from now on."""
+        self._holders[worker] = -1
+        if self._usable(worker):
+            self.free += 1
+            if self.numbers is not None:
+                self.numbers.release(((worker, worker),))
+
     def _hold(self, taken: Intervals, copy: int) -> None:
         for first, last in taken:
             self._held_by[first : last + 1] = copy

@@ -22,7 +22,7 @@ from actors.events.repair import (
     UnitFailed,
     UnitRetired,
 )
-from actors.intervals import Intervals, Members, intervals_of, text, without
+from actors.intervals import Intervals, Members, intervals_of, without
 from actors.messages import ComputingChanged
 from actors.records import Records
 from actors.repair_messages import (
@@ -178,6 +178,7 @@ class Repairs(Actor):
     badness: Callable[[int], float] | None = None
     """Returns how bad a worker's record is, by the measure of the scheduler's placement; None: no
     placement chooses by records."""
+    _units: dict[tuple[Struck, int], Unit] = field(init=False, factory=dict)
     _struck: list[UnitStruck] = field(init=False, factory=list)
     _over: list[Repair] = field(init=False, factory=list)
     """Repairs whose stage is over at this instant and whose outcome is not drawn yet."""
@@ -210,7 +211,7 @@ class Repairs(Actor):
     _awaited: float = field(init=False, default=-1)
     """Time of the last instant at which the repairs have let workers change state before they blame
     faults; -1 before the first."""
-    _streams: dict[str, Generator] = field(init=False, factory=dict)
+    _streams: dict[tuple[str, int], Generator] = field(init=False, factory=dict)
 
     # --- stages that end ----------------------------------------------------------------------
 
@@ -266,7 +267,7 @@ class Repairs(Actor):
 
     def _end(self, repair: Repair, outcome: RepairOutcome) -> None:
         unit, stage = repair.unit, repair.stage
-        named = text(((unit.workers[0], unit.workers[-1]),))
+        named = unit.text
         repair.cause = self.record(repair.cause, RepairEnded, unit.of, named, stage, outcome)
         self.stages[stage].free_crews += 1
         if outcome is PASSED_ON:
@@ -297,8 +298,7 @@ class Repairs(Actor):
         pending = unit in self._unknown or any(it.unit == unit for it in self._known)
         if pending or all(worker in self._in_repair for worker in unit.workers):
             return  # a fault of a unit that is in repair or just struck changes nothing
-        named = text(((unit.workers[0], unit.workers[-1]),))
-        cause = self.record(self.system.origin, UnitFailed, struck.law, unit.of, named)
+        cause = self.record(self.system.origin, UnitFailed, struck.law, unit.of, unit.text)
         self._unknown[unit] = Fault(unit, struck.law, set(unit.workers), cause)
         fail = Fail(0, struck.detection, struck.logs_detection, struck.law, unit)
         for worker in unit.workers:
@@ -365,11 +365,8 @@ class Repairs(Actor):
         unit, cause = fault.unit, fault.cause
         blamed = self._blamed(fault)
         if not self.blame.certain:
-            named, other = (
-                text(((it.workers[0], it.workers[-1]),)) if it else None for it in (unit, blamed)
-            )
-            assert named is not None
-            cause = self.record(cause, FaultBlamed, unit.of, named, other)
+            other = None if blamed is None else blamed.text
+            cause = self.record(cause, FaultBlamed, unit.of, unit.text, other)
         if blamed is not unit and unit not in self._repairs:
             for worker in unit.workers:
                 self.send(self.worker(worker), BackFromRepair(unit), cause)
@@ -474,8 +471,7 @@ class Repairs(Actor):
     def _begin(self, stage: Stage, number: int, repair: Repair) -> None:
         stage.free_crews -= 1
         unit = repair.unit
-        named = text(((unit.workers[0], unit.workers[-1]),))
-        repair.cause = self.record(repair.cause, RepairStarted, unit.of, named, number)
+        repair.cause = self.record(repair.cause, RepairStarted, unit.of, unit.text, number)
         time = next(stage.times, None)
         if time is None:
             drawn = stage.law is RepairLaw.EXPONENTIAL
@@ -486,16 +482,21 @@ class Repairs(Actor):
     # --- units and streams --------------------------------------------------------------------
 
     def _unit(self, of: Struck, number: int) -> Unit:
-        each = self.unit_sizes[of]
-        return Unit(of, number, range(number * each, min((number + 1) * each, self.size)))
+        unit = self._units.get((of, number))
+        if unit is None:
+            each = self.unit_sizes[of]
+            workers = range(number * each, min((number + 1) * each, self.size))
+            unit = self._units[of, number] = Unit(of, number, workers)
+        return unit
 
     def _stream(self, what: str, unit: Unit) -> Callable[[], Generator]:
-        return partial(self._stream_of, f"{what}/{unit.workers[0]}")
+        return partial(self._stream_of, what, unit.workers[0])
 
-    def _stream_of(self, name: str) -> Generator:
-        if name not in self._streams:
-            self._streams[name] = self.system.stream(name)
-        return self._streams[name]
+    def _stream_of(self, what: str, worker: int) -> Generator:
+        found = self._streams.get((what, worker))
+        if found is None:
+            found = self._streams[what, worker] = self.system.unit_stream(what, worker)
+        return found
 
 
 def _turn(repair: Repair) -> tuple[int, int]:

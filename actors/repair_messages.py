@@ -8,18 +8,28 @@ from collections.abc import Collection, Sequence
 from attrs import field, frozen
 
 from actors.events.repair import Struck
+from actors.intervals import text
 from actors.runtime import message
 
 
-@frozen
+@frozen(eq=False)
 class Unit:
-    """Workers that fail, are blamed and are repaired as one: a single worker, a node or a rack.
+    """Workers that fail, are blamed and are repaired as one: a single worker, a node or a rack. The
+    actor that repairs makes one object for each unit, so that equal units are the same.
+
     `of` is its kind, `number` its number among the units of that kind, and `workers` the numbers of
-    its workers."""
+    its workers.
+    """
 
     of: Struck
     number: int
-    workers: range = field(eq=False)
+    workers: range
+    text: str = field(init=False)
+    """Numbers of its workers, as logs write them."""
+
+    @text.default
+    def _named(self) -> str:
+        return text(((self.workers[0], self.workers[-1]),))
 
 
 @message

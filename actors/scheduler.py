@@ -96,10 +96,15 @@ class Decider:
         calls for a decision. `cause` is the number of the event that logs it."""
         return False
 
-    def replaced(self, copy: int, numbers: Intervals) -> None:
-        """Record that the copy numbered `copy` holds exactly the workers `numbers` from now on: a
-        member was replaced, or a standby (a worker ready to replace members) joined or went
-        DOWN."""
+    @property
+    def idle(self) -> bool:
+        """Whether nothing waits, so that a decision would start, log and change nothing."""
+        return False
+
+    def replaced(self, copy: int, processors: int, numbers: Intervals) -> None:
+        """Record that the copy numbered `copy` holds exactly the workers `numbers`, `processors` in
+        number, from now on: a member was replaced, or a standby (a worker ready to replace members)
+        joined or went DOWN."""
 
     def progress_reported(self, message: ProgressReport, cause: int) -> None:
         """Record a malleable job's report on when one of its copies computes again and how much
@@ -314,11 +319,12 @@ class Scheduler(Actor):
         index, processors, numbers = held[message.copy]
         numbers, one = without(numbers, (worker,)), ((worker, worker),)
         held[message.copy] = index, processors - 1, numbers
-        self.pool.release(1, one)
+        self.pool.release_one(worker)
         for part in self.parts:
             part.released(message.copy, one)
-        self.holds(message.copy, numbers)
-        self.call(cause)
+        self.holds(message.copy)
+        if not self.decider.idle or any(part.unsettled for part in self.parts):
+            self.call(cause)
 
     @handles(SpeedChanged)
     def worker_speed_changed(self, message: SpeedChanged, cause: int) -> None:
@@ -412,7 +418,10 @@ class Scheduler(Actor):
         if self.system.journal.length >= self.look_at:
             self._look_for_progress()
         if self.parts and self._settle():
-            self.decide_soon(self.trigger)  # once jobs have logged which standbys have joined
+            if self.decider.idle and not self.unsettled:
+                self.deciding = False
+            else:
+                self.decide_soon(self.trigger)  # once jobs have logged which standbys have joined
             return
         if self.deciding:
             self.deciding = False  # by `trigger`: this message may be an earlier wake-up
@@ -438,8 +447,9 @@ class Scheduler(Actor):
         for part in self.parts:
             part.holds_ready(copy, count)
 
-    def holds(self, copy: int, numbers: Intervals) -> None:
-        self.decider.replaced(copy, numbers)
+    def holds(self, copy: int) -> None:
+        _, processors, numbers = self.dispatcher.held[copy]
+        self.decider.replaced(copy, processors, numbers)
 
     def hide(self, worker: int, cause: int) -> None:
         """Let the parts know of a fault of this worker that is not to be known yet. `cause` is the

@@ -13,7 +13,6 @@ from attrs import define, field
 
 from actors.copy import Copy
 from actors.events import MemberReplaced
-from actors.intervals import Intervals
 from actors.job import AT_WORK
 from actors.messages import ReplaceMember, Resume
 from actors.parts.part import Host, Part
@@ -142,7 +141,8 @@ class ReplacementChoice(SchedulerPart):
                 if dispatcher.tracker is not None:  # the copy may have waited for a worker
                     cause = dispatcher.tracker.freed_last(scheduler.now, other, cause)
                 served[dispatcher.held[copy][0]] = cause
-                scheduler.holds(copy, self._replace(copy, worker, other, cause))
+                self._replace(copy, worker, other, cause)
+                scheduler.holds(copy)
         for index, cause in served.items():
             scheduler.send(dispatcher.jobs[index], RESUME, cause)
         return False
@@ -159,7 +159,7 @@ class ReplacementChoice(SchedulerPart):
                 return worker
         return None
 
-    def _replace(self, copy: int, worker: int, other: int, cause: int) -> Intervals:
+    def _replace(self, copy: int, worker: int, other: int, cause: int) -> None:
         dispatcher = self.scheduler.dispatcher
         index, processors, held = dispatcher.held[copy]
         numbers = self.scheduler.pool.replace(copy, held, worker, other)
@@ -167,4 +167,3 @@ class ReplacementChoice(SchedulerPart):
         named, about = dispatcher.present(numbers), dispatcher.about((other,))
         message = ReplaceMember(copy, worker, other, named, *about)
         self.scheduler.send(dispatcher.jobs[index], message, cause)
-        return numbers

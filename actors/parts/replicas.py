@@ -26,7 +26,7 @@ from actors.events import (
     ReplicasRejoined,
     RunPaused,
 )
-from actors.intervals import Intervals, Members, added, intervals_of, merged, text, without
+from actors.intervals import Intervals, Members, intervals_of, merged, text
 from actors.job import AT_WORK
 from actors.messages import MemberReady, MemberStateChanged, StartCopy
 from actors.parts.part import KEPT, Host, MemberMessage, Part
@@ -159,7 +159,7 @@ class Group:
 
     def replace(self, worker: int, other: int) -> None:
         """Give the place of the member `worker` in this group to the worker `other`."""
-        self.members = Members(added(without(self.members.intervals, (worker,)), other))
+        self.members = self.members.exchanged(worker, other)
         self.absent.discard(worker)
 
 

@@ -47,8 +47,8 @@ class SchedulerHost(Protocol):
     def call(self, cause: int) -> None:
         """Have the decider decide at this instant."""
 
-    def holds(self, copy: int, numbers: Intervals) -> None:
-        """Let the decider know that a copy holds exactly these workers from now on."""
+    def holds(self, copy: int) -> None:
+        """Let the decider know that the workers which a copy holds are others from now on."""
 
 
 @define(eq=False)

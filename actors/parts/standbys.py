@@ -23,7 +23,7 @@ from actors.events import (
     StandbysDescribed,
     StandbysHeld,
 )
-from actors.intervals import Intervals, added, members, text
+from actors.intervals import added, members, text
 from actors.job import AT_WORK
 from actors.messages import (
     MemberReady,
@@ -120,8 +120,10 @@ class Standbys(Part):
         """Record that a free worker is a standby of a copy from now on."""
         job, copy, worker = self.job, self.job.copies[message.copy], message.worker
         ready = self._of[copy.number]
+        ends = next(reversed(ready.speeds), -1)
         ready.speeds[worker] = message.speeds[0] if message.speeds else 1
-        ready.speeds = dict(sorted(ready.speeds.items()))
+        if worker < ends:
+            ready.speeds = dict(sorted(ready.speeds.items()))
         ready.lost.discard(worker)
         copy.know((worker,), message.addresses)
         joined = job.record(cause, StandbyJoined, job.name, copy.last, worker)
@@ -253,7 +255,8 @@ class StandbyIntake(SchedulerPart):
             copy = next(filter(self._has_room, by_job), None)
             if copy is not None:
                 served[held[copy][0]] = cause
-                scheduler.holds(copy, self._join(copy, worker, cause))
+                self._join(copy, worker, cause)
+                scheduler.holds(copy)
         self._repaired.clear()
         for index, cause in served.items():  # a copy may wait for its replacement
             scheduler.send(scheduler.dispatcher.jobs[index], RESUME, cause)
@@ -264,12 +267,10 @@ class StandbyIntake(SchedulerPart):
         most = self.scheduler.described[index].standbys
         return processors - self._members[copy] < most
 
-    def _join(self, copy: int, worker: int, cause: int) -> Intervals:
+    def _join(self, copy: int, worker: int, cause: int) -> None:
         dispatcher = self.scheduler.dispatcher
         index, processors, numbers = dispatcher.held[copy]
         self.scheduler.pool.assign(copy, (worker,))
-        numbers = added(numbers, worker)
-        dispatcher.held[copy] = index, processors + 1, numbers
+        dispatcher.held[copy] = index, processors + 1, added(numbers, worker)
         joins = StandbyJoins(copy, worker, *dispatcher.about((worker,)))
         self.scheduler.send(dispatcher.jobs[index], joins, cause)
-        return numbers

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
-from attrs import define, evolve, field
+from attrs import define, field
 
 from actors.copy import Copy, Group
 from actors.events import Stage
@@ -92,7 +92,7 @@ class Buddies(Protection):
         before = ((Stage.RECOVERING, on(self.rules.recovery, copy.holders)),)
         loads = 0 if kept.fetches and self.rules.bytes is not None else None
         fetches = kept.fetches and loads is None
-        return evolve(plan, begins=kept.saved, fetches=fetches, loads=loads, before=before)
+        return plan.beginning(kept.saved, before, fetches, loads)
 
     def save(self, copy: Copy[Any], state: State) -> None:
         kept = self._kept[copy.number]

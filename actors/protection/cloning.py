@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from attrs import evolve
-
 from actors.events import ProtectionKind, Stage
 from actors.protection.plan import Plan, State
 from actors.protection.rules import on
@@ -35,7 +33,7 @@ def begun(plan: Plan, saved: State | None, clone: State | None) -> Plan:
         clone = None  # a state without work is not fetched
     state = saved if saved is not None and (clone is None or saved.beyond(clone)) else clone
     if state is not None and rules.bytes is not None and rules.kind is ProtectionKind.IMAGES:
-        return evolve(plan, begins=state, loads=len(plan.before))  # loaded after the changeover
+        return plan.beginning(state, loads=len(plan.before))  # loaded after the changeover
     if saved is not None and state is saved:
         return _fetched(plan, saved, on(rules.recovery, 1) + rules.changeover)
     if clone is not None:
@@ -47,5 +45,5 @@ def _fetched(plan: Plan, state: State, time: float) -> Plan:
     """Return `plan` changed so that it begins from this state. Each member fetches it through the
     master; without one, a recovery of `time` time units stands for that."""
     if plan.rules.image is not None:
-        return evolve(plan, begins=state, fetches=True)
-    return evolve(plan, begins=state, before=((Stage.RECOVERING, time),))
+        return plan.beginning(state, fetches=True)
+    return plan.beginning(state, ((Stage.RECOVERING, time),))

@@ -67,6 +67,19 @@ class Plan:
     """Whether a checkpoint is taken after the parts in `before`, as a redistribution spreads the
     state over other members (malleable17, section 3.3.2)."""
 
+    def beginning(
+        self,
+        state: State | None,
+        before: tuple[tuple[Stage, float], ...] | None = None,
+        fetches: bool = False,
+        loads: int | None = None,
+    ) -> Plan:
+        """Return this plan, one from scratch, changed so that the run begins from `state`; the
+        other parameters are fields of the plan. One is made for each run that is lost: attrs'
+        `evolve` takes five times as long."""
+        before = self.before if before is None else before
+        return Plan(self.rules, state, fetches, loads, before, self.period, self.cost, self.closes)
+
     def ahead(self, passed: int = 0) -> tuple[float, ...]:
         """Return the durations, in time units, of the parts that come before computing, in order,
         staging in aside: those of `before` without the first `passed`, then, if it `closes`, the

@@ -13,7 +13,9 @@ from itertools import chain
 from struct import Struct
 from typing import Any, ParamSpec, TypeVar
 
+import numpy as np
 from numpy.random import PCG64, Generator, SeedSequence
+from numpy.random.bit_generator import ISeedSequence
 
 from actors.runtime.actor import STOPPED, Actor
 from actors.runtime.entries import NOTHING
@@ -34,6 +36,31 @@ def stream(seed: int, name: str) -> Generator:
     """
     words = WORDS.unpack(blake2b(name.encode(), digest_size=WORDS.size).digest())
     return Generator(PCG64(SeedSequence(seed, spawn_key=words)))
+
+
+class Hashed(ISeedSequence):
+    """A seed for a bit generator that is a cryptographic hash already."""
+
+    __slots__ = ("digest",)
+
+    def __init__(self, digest: bytes) -> None:
+        self.digest = digest
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> Any:
+        """Return the first words of the hash, `n_words` of this type."""
+        order = np.dtype(dtype).newbyteorder("<")
+        return np.frombuffer(self.digest, order, n_words).astype(dtype, copy=False)
+
+
+def unit_stream(seed: int, name: str, unit: int) -> Generator:
+    """Return the random generator of one of a source's many units, such as workers, in a run with
+    `seed`: as independent as those of `stream`.
+
+    The hash is the whole state of the generator. numpy's SeedSequence would hash it again, and take
+    eight times as long as all else: more than a unit's draws themselves.
+    """
+    named = f"{seed}/{name}/{unit}".encode()
+    return Generator(PCG64(Hashed(blake2b(named, digest_size=32).digest())))
 
 
 @contextmanager
@@ -118,6 +145,7 @@ class System:
         set would have no order."""
         self._streams: dict[str, Generator] = {}
         """Maps the name of each random stream that was requested to its generator."""
+        self._units_drew = False
         self._end: asyncio.Future[None] = self.loop.create_future()
         self._fault: ActorFailed | None = None
         self._watch: asyncio.Task[None] | None = None
@@ -131,6 +159,12 @@ class System:
         found = self._streams[name] = stream(self.seed, name)
         return found
 
+    def unit_stream(self, name: str, unit: int) -> Generator:
+        """Return the random generator of this unit of the source `name` in this run. Ask only in
+        order to draw from it."""
+        self._units_drew = True
+        return unit_stream(self.seed, name, unit)
+
     @property
     def drew(self) -> bool:
         """Whether anything was drawn from a random stream so far: else every seed gives the same
@@ -140,7 +174,8 @@ class System:
             return of.bit_generator.state
 
         streams = self._streams.items()
-        return any(state(it) != state(stream(self.seed, name)) for name, it in streams)
+        drawn = (state(it) != state(stream(self.seed, name)) for name, it in streams)
+        return self._units_drew or any(drawn)
 
     def begin(self, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs) -> None:
         """Record the run's first event, of class `kind` with these arguments, which is the cause of

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.intervals import Members, among, covers, intervals_of, members, without
+from actors.intervals import Members, among, covers, intervals_of, members, minus, without
 from sims.session import run
 
 sets = st.sets(st.integers(0, 40)).map(sorted)
@@ -30,6 +30,41 @@ def test_members_are_the_numbers_of_their_intervals(numbers: list[int]) -> None:
     assert (len(found), list(found)) == (len(numbers), numbers)
     assert all(number in found for number in numbers)
     assert found[1:] == members(found.intervals)[1:]
+
+
+@given(sets, sets)
+def test_a_difference_of_intervals_is_that_of_their_numbers(
+    ours: list[int], theirs: list[int]
+) -> None:
+    left = sorted(set(ours) - set(theirs))
+    assert members(minus(intervals_of(ours), intervals_of(theirs))) == tuple(left)
+
+
+@given(sets.filter(bool), st.lists(st.tuples(st.integers(0, 40), st.integers(0, 60)), max_size=9))
+def test_sets_of_members_tell_the_exchanges_between_them(
+    numbers: list[int], chosen: list[tuple[int, int]]
+) -> None:
+    found, held = [Members(intervals_of(numbers))], set(numbers)
+    for place, other in chosen:
+        if other not in held:
+            number = sorted(held)[place % len(held)]
+            held = held - {number} | {other}
+            found.append(found[-1].exchanged(number, other))
+            assert (list(found[-1]), len(found[-1])) == (sorted(held), len(held))
+    for k, before in enumerate(found):
+        kept = set(before)
+        for number, other in found[-1].since(before) or ():
+            kept = kept - {number} | {other}
+        assert kept == held
+        assert before.since(found[-1]) is None or k == len(found) - 1
+
+
+def test_two_exchanges_of_the_same_members_are_not_mixed_up() -> None:
+    whole = Members(((0, 3),))
+    one, other = whole.exchanged(0, 7), whole.exchanged(1, 8)
+    assert (one.since(whole), other.since(whole)) == ([(0, 7)], None)
+    assert other.since(one) is None
+    assert list(other.exchanged(2, 9)) == [0, 3, 8, 9]
 
 
 def steps(width: int) -> int:

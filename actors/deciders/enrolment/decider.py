@@ -183,7 +183,7 @@ class EnrolmentDecider(Decider):
                     self.holders[label] &= ~bit
         return self._call(cause) if self.alert else False
 
-    def replaced(self, copy: int, numbers: Intervals) -> None:
+    def replaced(self, copy: int, processors: int, numbers: Intervals) -> None:
         held = set(members(numbers))
         for application in self.applications.values():
             running = application.running

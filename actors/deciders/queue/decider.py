@@ -96,8 +96,8 @@ class QueueDecider(Decider):
     ahead: WindowsAhead | None = field(init=False, default=None)
     """Keeps starts clear of the windows; None: there are none."""
     watchful: bool = field(init=False, default=True)
-    """Whether to decide after a worker's change even if no job waits: a reserve, further copies of
-    running jobs and users' strategies may want to."""
+    """Whether to decide after a worker's change even if no job waits: further copies of running
+    jobs and users' strategies may want to."""
     promises: Promises = field(init=False)
 
     def attach(self, scheduler: Scheduler) -> None:
@@ -109,7 +109,7 @@ class QueueDecider(Decider):
         # Only preemption, copies and users' strategies compare running jobs with waiting ones.
         watchful = bool(self.most) or not ours(self.policy.strategy)
         self.state.compared = watchful or bool(self.resumable)
-        self.watchful = watchful or self.reserve is not None
+        self.watchful = watchful
         self.promises = Promises(scheduler)
         self.policy = checked(self.policy)
         order = self.policy.order
@@ -164,11 +164,15 @@ class QueueDecider(Decider):
         if self.reserve is not None:
             self.reserve.changed(worker, state)
         # Most faults of a wide job meet an empty queue, and a decision takes a tenth of their time.
-        return self.watchful or bool(self.state.queue or self.arrived)
+        return not self.idle
 
-    def replaced(self, copy: int, numbers: Intervals) -> None:
+    @property
+    def idle(self) -> bool:
+        return not (self.watchful or self.state.queue or self.arrived)
+
+    def replaced(self, copy: int, processors: int, numbers: Intervals) -> None:
         run = self.state.runs[copy]
-        self.state.replace(evolve(run, processors=size_of(numbers), numbers=numbers))
+        self.state.replace(Run(run.end, run.index, processors, run.entry, numbers, copy))
 
     # --- decisions ----------------------------------------------------------------------------
 
@@ -197,7 +201,7 @@ class QueueDecider(Decider):
             for run in decision.cancels:
                 self.scheduler.dispatcher.cancel_copy(run.copy, cause)
             return
-        if self.reserve is not None:
+        if self.reserve is not None and (state.queue or self.reserve.called is not None):
             self.scheduler.later(LookAgain(), cause, DECISION)
         self._carry_out(decision, cause)
 

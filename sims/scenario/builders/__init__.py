@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from attrs import astuple, field, frozen
-from numpy.random import Generator
 
 from actors.chance import Chance
 from actors.computing_faults import ComputingFaults
@@ -370,10 +369,6 @@ def _faulty_units(scenario: Scenario, system: System) -> list[tuple[int, ...] | 
     return found
 
 
-def _stream_of(system: System, name: str, unit: int) -> Generator:
-    return system.stream(f"{name}/{unit}")
-
-
 def _hazard(
     scenario: Scenario,
     system: System,
@@ -407,7 +402,7 @@ def _hazard(
     fault = _effect(scenario, law, number)
     spread = None
     if law.spread and law.of is Struck.NODES:
-        streams = partial(_stream_of, system, f"spread/{number}")
+        streams = partial(system.unit_stream, f"spread/{number}")
         spread = Spread(platform.rack, Chance(law.spread), streams)
     about = hazard_name(number), faults, registry, fault, nodes, spread, repairs
     if ignored:
@@ -417,9 +412,9 @@ def _hazard(
             raise unfit("repair", problem, "protection.fatal = 'possible', or no [repair]")
     if law.by_computing:
         units_of = faulty if faulty is not None else range(units)
-        gap = gap_of(law, partial(_stream_of, system, f"fault/{number}"))
+        gap = gap_of(law, partial(system.unit_stream, f"fault/{number}"))
         size = platform.unit_size(law.of)
-        return ComputingFaults(*about, gap=gap, units=units_of, unit_size=size, count=units)
+        return ComputingFaults(*about, gap=gap, units=units_of, unit_size=size)
     if ignored:
         return PaperFaults(*about, scheduler=system.find(SCHEDULER))
     return Hazard(*about)

@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import kstest
 
 from actors.runtime import System, stream
+from actors.runtime.system import unit_stream
 
 ROOT = Path(__file__).parents[3]
 
@@ -26,6 +28,9 @@ PINNED = {
     ),
 }
 """First draws of some streams: a published result can only be had again if these never change."""
+
+PINNED_UNIT = [7363136050887153486, 744167642776041221]
+"""First draws of unit 7 of the source `fault/0`, with seed 1."""
 
 seeds = st.integers(0, 2**64 - 1)
 
@@ -70,6 +75,32 @@ def test_two_streams_are_not_correlated() -> None:
     one, other = stream(0, "worker 1").random(count), stream(0, "worker 2").random(count)
     correlation = float(np.corrcoef(one, other)[0, 1])
     assert abs(correlation) < 5 / count**0.5  # five standard deviations, draws fixed by the seed
+
+
+def test_the_first_draws_of_a_unit_never_change() -> None:
+    assert [int(n) for n in unit_stream(1, "fault/0", 7).integers(0, 2**63, size=2)] == PINNED_UNIT
+
+
+def test_units_draw_as_one_stream_would() -> None:
+    """The first numbers of 20,000 units are uniform, and say nothing of their neighbours'."""
+    count = 20_000
+    first = np.array([unit_stream(1, "fault/0", unit).random() for unit in range(count)])
+    assert kstest(first, "uniform").pvalue > 1e-4
+    for lag in (1, 2, 8):
+        correlation = float(np.corrcoef(first[lag:], first[:-lag])[0, 1])
+        assert abs(correlation) < 5 / count**0.5
+
+
+@given(seeds, st.text(max_size=8), st.integers(0, 99), st.integers(0, 99))
+def test_streams_of_different_units_differ(seed: int, name: str, unit: int, other: int) -> None:
+    one, two = (unit_stream(seed, name, it).integers(0, 2**63) for it in (unit, other))
+    assert bool(one == two) is (unit == other)
+
+
+def test_a_run_whose_units_draw_is_random(system: System) -> None:
+    assert not system.drew
+    system.unit_stream("repair", 3)
+    assert system.drew
 
 
 def test_a_run_is_the_same_bytes_under_any_hash_seed() -> None:

@@ -81,6 +81,37 @@ def test_a_nodes_clock_passes_while_one_of_its_workers_computes() -> None:
     assert downs(found)[:2] == [(4, 0), (4, 1)]
 
 
+def test_a_nodes_clock_passes_on_with_another_job_when_one_has_ended() -> None:
+    """The job on worker 0 ends at 2, that on worker 1 computes on: 5 s are over at 5."""
+    jobs = [{"processors": 1, "time": 2}, {"processors": 1, "time": 10}]
+    found = told(
+        scenario([[5]], 2, platform={"node": 2}, faults={"of": "nodes"}, job={"jobs": jobs})
+    )
+    assert downs(found)[:2] == [(5, 0), (5, 1)]
+
+
+def test_what_is_left_of_a_workers_time_passes_under_its_next_job() -> None:
+    jobs = [{"processors": 1, "time": 2}, {"processors": 1, "time": 10}]
+    assert downs(told(scenario([[5]], job={"jobs": jobs}))) == [(5, 0)]
+
+
+def test_a_job_that_moves_meets_the_time_of_its_new_worker() -> None:
+    """Worker 0 fails at 4; on worker 1 the job computes from 4, and 3 s of that are over at 7. From
+    104 on it computes on worker 0 again."""
+    found = told(scenario([[4], [3]], 2, faults={"downtime": 100}))
+    assert downs(found) == [(4, 0), (7, 1)]
+    assert end(found) == 114
+
+
+def test_a_member_that_is_replaced_keeps_what_is_left_of_its_time() -> None:
+    """Worker 0 fails at 2, and standby 2 takes its place. Worker 1 has computed for 6 s at 6, then
+    worker 0, back since 3, takes its place: 8 s of its own are over at 2 + 6 more, at 12."""
+    job = {"jobs": [{"processors": 2, "time": 20, "standbys": 1}]}
+    images = {"kind": "images", "period": 1}
+    found = told(scenario([[2, 6], [6], []], 3, job=job, protection=images))
+    assert downs(found) == [(2, 0), (6, 1), (12, 0)]
+
+
 def test_a_clock_that_runs_out_as_computing_ends_strikes_at_that_instant() -> None:
     """The checkpoint that would begin at 4 is lost, and the work begins from scratch at 5."""
     found = told(scenario([[4]], protection=IMAGES | {"period": 4}))
