@@ -38,6 +38,8 @@ CELLS: Mapping[str, str] = MappingProxyType(
 mechanisms of the kind's paper."""
 WIDTH = 100
 HAZARD = "hazard"
+FLEET = "fleet"
+"""Name of the starting file of a training job on a fleet of nodes."""
 
 
 def examples() -> dict[str, str]:
@@ -160,14 +162,17 @@ def scenario_file(what: str, seed: int = 0) -> str:
 
     `what` is a kind of job, such as `rigid`, or a cell of `holdfast matrix`, such as
     `rigid/faults/images/master`. `seed` is the file's seed; the numbers of its workers and of its
-    job are drawn with it. Raises InputError for an unknown kind or cell.
+    job are drawn with it. `fleet` is a training job on nodes, with few lines to edit. Raises
+    InputError for an unknown kind or cell.
     """
     from sims.scenario.keys import FILE, LINE
 
+    if what == FLEET:
+        return f"{LINE}\n" + (STARTERS / "fleet.toml").read_text(encoding="utf-8")
     try:
         plain = cell_file(CELLS.get(what, what), seed)
     except ValueError as error:
-        accepted = f"{', '.join(JobKind)}, or {error}"
+        accepted = f"{', '.join(JobKind)}, {FLEET}, or {error}"
         raise InputError(COMMAND_LINE, "KIND|CELL", f"{what!r} is none", accepted) from None
     lines = _explained(tomllib.loads(plain) | {"policy": {}})
     return HEAD.format(line=LINE, file=FILE) + "\n".join(lines)

@@ -21,10 +21,10 @@ import numpy as np
 from attrs import field, frozen
 
 from actors.decisions import BadDecision, finite
-from actors.runtime import ActorFailed, Deadlock, Stalled, rare_collections
+from actors.runtime import ActorFailed, Deadlock, Stalled, WorkersRetired, rare_collections
 from sims.blocks import by_block, informed
 from sims.errors import InputError, unfit
-from sims.history.summary import Summary
+from sims.history.summary import FAULTS_TOO, WANTED, Summary
 from sims.intervals import FEWEST_BLOCKS
 from sims.metrics.arrivals import Flowtimes
 from sims.metrics.jobs import By
@@ -51,6 +51,8 @@ class RunStatus(enum.Enum):
     """Work was left and nothing more could happen, such as when its policy gave it no
     processors."""
     KILLED = "with jobs killed"
+    DEPLETED = "ran out of workers"
+    """So many workers retired that too few were left for a job."""
     RAISED = "raised"
     """An error ended the run: its policy's, or its worker died."""
 
@@ -73,6 +75,7 @@ class OwnMeasure:
     counts_lost: ClassVar = False
     share: ClassVar = False
     counts_jobs: ClassVar = False
+    event: ClassVar = False
 
     value: str
     """Name of the measure: `package.module:function`, or that of the function `given`."""
@@ -234,7 +237,9 @@ def _simulate(batch: Batch, key: str, scenario: Scenario, seed: int) -> RunResul
 
     Only MeasureRefused and Ctrl-C are raised.
     """
-    start, summary = time.perf_counter(), Summary()
+    # Changes of workers may be most of a run's events: they are read only where faults are counted.
+    wants = FAULTS_TOO if Measure.FAULTS in batch.gauges else WANTED
+    start, summary = time.perf_counter(), Summary(wants=wants)
     result = RunResult(key, seed, RunStatus.RAISED)
     try:
         result = _measured(batch, seeded(scenario, seed), summary, result)
@@ -256,7 +261,8 @@ def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: RunRes
     """Run a scenario and return `result` with the run's status, end time, values and blocks.
 
     `summary` receives the run's events. A run with work left in which nothing more can happen is
-    STARVED and has no values.
+    STARVED and has no values. One that ran out of workers has no value but that it did: times that
+    are cut off there would only seem short.
     """
     kinds = {measure: measure.fold for measure in batch.gauges}
     whole = Report in kinds.values() or batch.by is not None
@@ -267,6 +273,9 @@ def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: RunRes
         ending = run(scenario, list(folds.values()), batch.folder, until=batch.until)
     except (Deadlock, Stalled) as ended:
         return attrs.evolve(result, end=RunStatus.STARVED, time=float(ended.time))
+    except WorkersRetired as ended:
+        values = {it.value: 1.0 if it is Measure.DEPLETED else None for it in kinds}
+        return attrs.evolve(result, end=RunStatus.DEPLETED, time=float(ended.time), values=values)
     folds[Summary] = summary
     if report := folds.get(Report):
         report.close()

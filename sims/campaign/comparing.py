@@ -88,12 +88,14 @@ def run_of(result: RunResult, gauge: AnyMeasure, until: float | None, of: str = 
     """Return a run with its value of the measure `gauge`, over all jobs or, if `of` names one, over
     that class of jobs.
 
-    A run that did not complete has the value None. A run in which jobs were killed, or that ended
-    at the campaign's `until`, keeps the value of a measure that does not want all jobs done.
+    A run that did not complete has the value None. A run in which jobs were killed, that ran out of
+    workers, or that ended at the campaign's `until`, keeps the value of a measure that does not
+    want all jobs done.
     """
     status = result.end
     cut = status is RunStatus.CAPPED and result.time == until
-    partly = (cut or status is RunStatus.KILLED) and not gauge.wants_all_done
+    few = status in (RunStatus.KILLED, RunStatus.DEPLETED)
+    partly = (cut or few) and not gauge.wants_all_done
     known = status is RunStatus.COMPLETED or partly
     entry = result.blocks.get(gauge.value, {}).get(of, {})
     value = entry.get("value") if of else result.values.get(gauge.value)
@@ -136,7 +138,8 @@ def known_of(runs: Sequence[Compared], gauge: AnyMeasure) -> Known:
         event = bool(values) and set(values) <= {0.0, 1.0}
         return attrs.evolve(known, low=0.0, high=1.0, counts=True) if event else known
     jobs = max((run.jobs for run in runs), default=0)
-    high = 1.0 if gauge.share else float(max(jobs, 1)) if gauge.counts_jobs else inf
+    high = float(max(jobs, 1)) if gauge.counts_jobs else inf
+    high = 1.0 if gauge.share or gauge.event else high
     struck = [run.struck for run in runs if run.struck is not None and run.value is not None]
     few = bool(struck) and sum(map(bool, struck)) < STRUCK and not all(struck)
     # Where hardly a fault is to be expected in all of the runs, what it does matters as little.
@@ -146,7 +149,7 @@ def known_of(runs: Sequence[Compared], gauge: AnyMeasure) -> Known:
         known,
         low=0.0,
         high=high,
-        counts=gauge.counts_jobs,
+        counts=gauge.counts_jobs or gauge.event,
         reach=reach,
         side=-1 if gauge.higher_is_better else 1,
         struck=bool(struck),

@@ -11,7 +11,7 @@ from attrs import define, evolve, field, frozen
 
 from sims.campaign import Campaign
 from sims.campaign.axes import Dimension, Point, settings_at
-from sims.campaign.batches import RunResult
+from sims.campaign.batches import RunResult, RunStatus
 from sims.campaign.comparing import known_of, run_of
 from sims.campaign.engine import LONGEST, Watch, execute
 from sims.campaign.executors import Workers
@@ -168,7 +168,8 @@ def values_of(found: Results, bounds: Sequence[Bound]) -> list[Values]:
         """Return the values of a variant's runs with the knowledge of each measure."""
         columns = [[run_of(it, gauge, campaign.until) for it in results] for gauge in gauges]
         known = map(known_of, columns, gauges)
-        return Values(zip(*([run.value for run in row] for row in columns), strict=True), known)
+        rows = zip(*([run.value for run in row] for row in columns), strict=True)
+        return Values(rows, known, sum(it.end is RunStatus.DEPLETED for it in results))
 
     return [values(results) for results in rows.values()]
 

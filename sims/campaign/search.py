@@ -59,9 +59,13 @@ class Values(list[Value]):
     """The values of a point's runs in the order of seeds, with what is known beside them of the
     objective, and of each measure that has a bound."""
 
-    def __init__(self, values: Iterable[Value], known: Iterable[Known] = ()) -> None:
+    def __init__(
+        self, values: Iterable[Value], known: Iterable[Known] = (), depleted: int = 0
+    ) -> None:
         super().__init__(values)
         self.known = tuple(known)
+        self.depleted = depleted
+        """Number of runs that ran out of workers."""
 
 
 Evaluate = Callable[[Sequence[Point], int], Mapping[Point, Sequence[Value]]]

@@ -66,6 +66,8 @@ from sims.telling import amount_of, counted, grid, time_words, units
 
 FEW = 7
 """Numbers of a range at which it is looked whether it can matter."""
+SHORT = 3
+"""Number of points whose runs out of workers are told."""
 FRESH = 2**20
 """Distance between the seeds of the search and those of the answer."""
 
@@ -186,6 +188,21 @@ class Tuned(Answer):
     def _measured(self) -> str:
         return f"{self.measure.value}{self._unit(self.measure, ', ')}"
 
+    def _depleted(self) -> Iterator[str]:
+        """Yield a note on the runs that ran out of workers, and in no mean: their points are out of
+        the question."""
+        trials = self.search.trials.values()
+        short = {it.point: it.values for it in trials if getattr(it.values, "depleted", 0)}
+        parts = [
+            f"{settings_text(settings_at(self.search.dimensions, point))}: {runs.depleted} of "
+            f"{counted(len(runs), 'run')}"
+            for point, runs in list(short.items())[:SHORT]
+        ]
+        if len(short) > SHORT:
+            parts.append(f"some of {counted(len(short) - SHORT, 'further point')}")
+        if parts:
+            yield f"Ran out of workers, so that their points are no answer: {'; '.join(parts)}."
+
     @property
     def notes(self) -> list[str]:
         """Sentences below the table: the answer, what the scenario assumes, how points are compared
@@ -208,7 +225,7 @@ class Tuned(Answer):
             few, many, points = min(unknown), max(unknown), counted(len(unknown), "point")
             runs = f"{few:,} to " * (few < many) + counted(many, "run")
             said.append(f"{points} could be told neither as good nor worse with {runs} each.")
-        said += [*self._left(), *self._gaps()]
+        said += [*self._depleted(), *self._left(), *self._gaps()]
         tried = f"{counted(len(trials), 'point')}, {counted(self.runs, 'run')}"
         said.append(f"Tried: {tried}; the seeds of the answer are not those of the search.")
         return [*said, f"Run it alone: {self.command}"]
@@ -453,6 +470,9 @@ def _nothing_fits(
     if not known:
         points = counted(len(search.trials), "point")
         problem = f"none of {points} has a {measure.value} in all of its runs"
+        values = [it.values for it in search.trials.values()]
+        if depleted := sum(getattr(it, "depleted", 0) for it in values):
+            problem += f": {depleted} of {counted(sum(map(len, values)), 'run')} ran out of workers"
         accepted = "ranges in which runs complete, a later --until, or another measure"
         return InputError(COMMAND_LINE, "--over", problem, accepted)
 

@@ -64,7 +64,8 @@ def new(
     """Print a file to begin with: a scenario, a policy or a hazard.
 
     `holdfast new scenario KIND` (rigid, moldable, malleable, iterative), or CELL of `holdfast
-    matrix`, prints a scenario file with each key explained; -o also writes the editors' schema
+    matrix`, prints a scenario file with each key explained; `holdfast new scenario fleet` one of a
+    training job on nodes that fail, with four lines to edit. -o also writes the editors' schema
     beside it. `holdfast new policy POINT` prints a policy for a decision point: of a queue
     strategy, order, allocation, batch_allocation; enrolment; of a pack pack_allocation,
     redistribution; copies; of a master service; of deadlines deadline; of repairs retirement.

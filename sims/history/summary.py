@@ -16,6 +16,7 @@ from actors.events import (
     CopiesSettled,
     End,
     FaultBlamed,
+    FaultsDescribed,
     FaultsExpected,
     FaultsFitted,
     HangDetected,
@@ -42,6 +43,7 @@ from actors.events import (
     UnitFailed,
     UnitRetired,
     WorkerChanged,
+    WorkloadEnded,
 )
 from actors.intervals import count_in
 from actors.runtime import Event, Record
@@ -68,6 +70,8 @@ class Faults:
     """Number of hangs that were detected; the other runs ended before, or the log does."""
     repaired: bool = False
     """Whether faults are repaired: then each is an event of its own."""
+    some: set[int] = field(factory=set)
+    """Numbers of the laws that strike some units only, such as lemons."""
     _down_since: dict[int, float] = field(factory=dict)
     """Maps each worker that went DOWN for an unknown time to the time of that change."""
 
@@ -80,6 +84,8 @@ class Faults:
                 self.repaired = True
             case UnitFailed():
                 self.came += count_in(event.workers)
+            case FaultsDescribed():
+                self.some.add(event.law)
             case FaultsExpected():
                 self.laws.append(event)
             case FaultsFitted():
@@ -161,7 +167,7 @@ def _expected(law: FaultsExpected, time: float) -> float:
 
 OF_REPAIRS: tuple[type[Event], ...] = (
     *(RepairDescribed, ReserveDescribed, UnitFailed, FaultBlamed, RepairEnded, UnitRetired),
-    *(ReserveCalled, ReplicasDropped, ReplicasRejoined),
+    *(ReserveCalled, ReplicasDropped, ReplicasRejoined, FaultsDescribed),
 )
 """Events that repairs, the reserve and replicas are counted from."""
 DROPS: dict[type[Event], str] = {
@@ -172,6 +178,7 @@ WANTED: frozenset[type[Event]] = frozenset(
     (
         *OF_REPAIRS,
         *(JobSubmitted, JobCompleted, JobKilled, RunEnded, CopiesSettled, IterationCompleted),
+        WorkloadEnded,
         *(
             JobsLeftOut,
             JobsChanged,
@@ -239,6 +246,9 @@ class Summary:
     """Number of runs for each way in which a run can end."""
     faults: Faults = field(factory=Faults)
     repairs: Repairs = field(factory=Repairs)
+    copies: int | None = None
+    """Number of copies that have ended, runs on kept members counted as one; None where not all
+    jobs are done."""
     wants: frozenset[type[Event]] = WANTED
     """Events that the summary reads. Faults are counted only where WorkerChanged, which may be most
     of a run's events, is one of them."""
@@ -265,6 +275,8 @@ class Summary:
                 self.killed[event.job] = record.t
             case WorkerChanged():
                 self.faults.change(record.t, event)
+            case WorkloadEnded():
+                self.copies = event.runs
             case _:
                 self._read_rare(event)
 
@@ -311,6 +323,34 @@ class Summary:
         made it hang."""
         lost = self.outcomes[Outcome.LOST] + self.outcomes[Outcome.FAILED]
         return lost + self.faults.hung + self.repairs.drops[DROPS[ReplicasDropped]]
+
+    @property
+    def came(self) -> int | None:
+        """Number of faults: of units where faults are repaired, else of workers that they took
+        DOWN; None where the latter are not counted."""
+        if self.faults.repaired:
+            return sum(self.repairs.failed.values())
+        return self.faults.came if self.faults.counted else None
+
+    @property
+    def lemon_faults(self) -> int | None:
+        """Number of faults by laws that strike some units only, such as lemons; None where faults
+        are not repaired, so that the log does not say whose they are."""
+        if not self.faults.repaired:
+            return None
+        return sum(count for law, count in self.repairs.failed.items() if law in self.faults.some)
+
+    @property
+    def selections(self) -> int | None:
+        """Number of times that workers were chosen for a job after its first start; None where not
+        all jobs are done."""
+        return None if self.copies is None else self.copies - len(self.submitted)
+
+    @property
+    def depleted(self) -> bool | None:
+        """Whether the run ran out of workers that are not retired: never so of one that has ended.
+        None where the log stops before the end."""
+        return None if self.end is None else False
 
     @property
     def flowtimes(self) -> list[float]:

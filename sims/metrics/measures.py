@@ -25,10 +25,25 @@ WORDS = {
     "cost": "cost, in the unit of the prices",
     "late": "jobs completed after their deadlines",
     "energy": "energy, kWh",
+    "faults": "faults",
+    "lemon-faults": "faults by laws of some units only",
+    "retired": "units retired",
+    "selections": "selections of workers after the first",
+    "reserve-called": "workers of the reserve called",
+    "depleted": "share of runs that ran out of workers",
 }
 """Labels on axes for the measures whose names do not say enough."""
+OF_SUMMARY = {
+    "makespan": "makespan",
+    "faults": "came",
+    "lemon-faults": "lemon_faults",
+    "retired": "repairs.retired",
+    "selections": "selections",
+    "reserve-called": "repairs.called",
+    "depleted": "depleted",
+}
+"""Maps each measure that a summary has to its place there."""
 PLACES = {
-    "makespan": "summary.makespan",
     "fairness": "jobs.fairness",
     "ettr": "jobs.ettr",
     "cost": "costs.cost",
@@ -95,6 +110,19 @@ class Measure(enum.Enum):
     """Number of jobs that were not completed by their deadlines."""
     ENERGY = "energy"
     """Energy of all processors, at `measures.watts`, in kWh."""
+    FAULTS = "faults"
+    """Number of faults: of units (workers, nodes, racks) where they are repaired, else of workers
+    that they took DOWN."""
+    LEMON_FAULTS = "lemon-faults"
+    """Number of faults by laws of some units only (`share`, `units`), where faults are repaired."""
+    RETIRED = "retired"
+    """Number of units that retired."""
+    SELECTIONS = "selections"
+    """Number of times that workers were chosen for a job after its first start."""
+    CALLED = "reserve-called"
+    """Number of workers of the reserve that were called."""
+    DEPLETED = "depleted"
+    """1 if the run ended because too few workers were left that had not retired, else 0."""
     WAIT_MEDIAN = "wait-median"
     WAIT_P90 = "wait-p90"
     """The 90th percentile, interpolated; likewise for all -p90, -p95 and -p99."""
@@ -152,10 +180,11 @@ class Measure(enum.Enum):
         None if it is undefined for the run."""
         of, _, part = self.value.partition("-")
         found: float | None
-        if isinstance(report, Summary) and self is Measure.FLOWTIME:
-            found = float(np.mean(report.flowtimes)) if report.flowtimes else None
+        if self.value in OF_SUMMARY:
+            summary = report if isinstance(report, Summary) else report.summary
+            found = attrgetter(OF_SUMMARY[self.value])(summary)
         elif isinstance(report, Summary):
-            found = report.makespan
+            found = float(np.mean(report.flowtimes)) if report.flowtimes else None
         elif self.quantity:
             found = (report.spreads[self.quantity] or {}).get(self.statistic)
         elif of == "overhead":
@@ -202,6 +231,11 @@ class Measure(enum.Enum):
         return self is Measure.LATE
 
     @property
+    def event(self) -> bool:
+        """Whether the measure is 1 for a run in which something happened, and 0 for another."""
+        return self is Measure.DEPLETED
+
+    @property
     def counts_lost(self) -> bool:
         """Whether lost computation makes a difference to the measure. What a job that is unfinished
         at the run's end has computed counts as lost."""
@@ -210,8 +244,8 @@ class Measure(enum.Enum):
     @property
     def fold(self) -> type[Report | Summary]:
         """Class whose objects receive a run's events and sum them up for this measure: `Summary`
-        for makespan and flowtime, and else `Report`, which takes about three times as long."""
-        return Summary if self in (Measure.MAKESPAN, Measure.FLOWTIME) else Report
+        where it has what is needed, and else `Report`, which takes about three times as long."""
+        return Summary if self is Measure.FLOWTIME or self.value in OF_SUMMARY else Report
 
     @property
     def timed(self) -> bool:

@@ -27,6 +27,15 @@ def test_a_new_scenario_of_each_kind_runs_as_it_is(shell: Shell, kind: str) -> N
     assert (said["kinds"], said["completed"]) == ([kind], True)
 
 
+def test_a_new_fleet_runs_as_it_is_and_has_four_lines_to_edit(shell: Shell) -> None:
+    text = shell("new", "scenario", "fleet").out
+    path = shell.write(text, "fleet.toml")
+    assert text.count("# edit: ") == 4
+    said = shell("check", path)
+    assert (said.code, "No effect" in said.out, "Warning" in said.out) == (0, False, False)
+    assert shell.told("run", path, "--log", "none")["completed"] is True
+
+
 @pytest.mark.parametrize("kind", CELLS)
 def test_a_new_scenario_explains_every_key_of_its_tables(kind: str) -> None:
     text = scenario_file(kind)
