@@ -139,8 +139,8 @@ class ProtectionDescribed(Event):
     kind: ProtectionKind
     """Place where the job's checkpoints are kept."""
     period: Work | None
-    """Work between two checkpoints; None if no checkpoint is taken, or if it depends on the run's
-    members."""
+    """Work between two checkpoints; 0 if the state is always saved, at no cost and without events;
+    None if no checkpoint is taken, or if it depends on the run's members."""
     cost: Time | None
     """Time of a checkpoint without a master; None if it depends on the run's members."""
     recovery: Time | None

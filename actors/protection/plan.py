@@ -59,7 +59,7 @@ class Plan:
     """Parts between staging in and computing, each with its length in time units: recovery, a
     clone's delay, a redistribution."""
     period: float = math.inf
-    """Work between two checkpoints, with this run's members."""
+    """Work between two checkpoints, with this run's members; 0: the state is always saved."""
     cost: float | None = None
     """Time of a checkpoint with this run's members; None: each of them sends its image to the
     master."""

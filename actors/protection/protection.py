@@ -15,7 +15,7 @@ from actors.events import Stage
 from actors.protection.cloning import begun
 from actors.protection.plan import Plan, State
 from actors.protection.rules import Rules, on
-from actors.protection.saving import CountedSaving, Saving, SavingBeside
+from actors.protection.saving import ContinuousSaving, CountedSaving, Saving, SavingBeside
 
 
 @define(eq=False)
@@ -80,6 +80,8 @@ class Protection:
         by arithmetic where they take no time, no message and no storage, no other copy needs them
         and, as `is_unseen` returns, neither the scheduler nor the log needs to know of each."""
         rules = self.rules
+        if not plan.period:
+            return ContinuousSaving(plan)
         if plan.cost == 0 and rules.blocking and rules.copies == 1 and rules.bytes is None:
             needed = rules.verified or rules.on_notice or rules.images_every
             if not needed and is_unseen():

@@ -42,7 +42,7 @@ class Rules:
     kind: ProtectionKind = ProtectionKind.NONE
     """Place where checkpoints are kept (P1, P2, P3)."""
     period: BySize = never
-    """Work between two checkpoints."""
+    """Work between two checkpoints; 0: the state is always saved."""
     cost: float | BySize = 0
     """Time of a checkpoint, all members together."""
     recovery: float | BySize = 0

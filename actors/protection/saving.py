@@ -12,7 +12,13 @@ from typing import Any, Protocol
 from attrs import define, field
 
 from actors.copy import Copy
-from actors.events import CheckpointStarted, CheckpointStored, CheckpointTaken, ProtectionKind
+from actors.events import (
+    CheckpointStarted,
+    CheckpointStored,
+    CheckpointTaken,
+    ProtectionKind,
+    Stage,
+)
 from actors.owner import Owner
 from actors.progress import PartBeside, Progress
 from actors.protection.plan import Plan, State
@@ -116,8 +122,8 @@ class CheckpointDue:
 @define(eq=False)
 class Saving:
     """Takes the checkpoints of one run by interrupting its work: the run stands still until a
-    checkpoint is complete. The subclass `SavingBeside` lets it compute on, and `CountedSaving` has
-    checkpoints that cost nothing."""
+    checkpoint is complete. The subclass `SavingBeside` lets it compute on, `CountedSaving` has
+    checkpoints that cost nothing, and `ContinuousSaving` has them all the time."""
 
     plan: Plan
     counts: float = field(init=False, default=0)
@@ -316,3 +322,25 @@ class CountedSaving(Saving):
             run.owner.saved(run, state, cause)
         run.exposed, run.reach = exposed, run.work if count == most else run.base + period
         run.part = Progress(run.reach - run.base, done - count * period, part.rate, now)
+
+
+class Stopped(Saver, Protocol):
+    """A run that is over, or whose computing is, at the present instant."""
+
+    stage: Stage
+
+
+@define(eq=False)
+class ContinuousSaving(Saving):
+    """Saves the state of one run all the time, at no cost and without an event: what it has
+    computed when it ends, or when its computing does, is saved."""
+
+    def counts_by(self, period: float) -> bool:
+        self.counts = math.inf
+        return True
+
+    def count(self, run: Stopped, cause: int) -> None:
+        """Store the state of the run as it is now, if it computes and has computed anything."""
+        state = run.state(run.actor.now)
+        if run.stage is Stage.COMPUTING and state.done:
+            run.owner.saved(run, state, cause)

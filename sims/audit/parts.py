@@ -235,6 +235,7 @@ def end(w: World, run: Run, outcome: Outcome, cause: Causes, kept: bool = False)
         if it is not None and it.timer is not None:
             it.timer.live = False
             it.timer = None  # the timer refers to `it`: such cycles took a quarter of the time
+    keep_always(w, run)
     run.base, run.exposed = min(run.done(w.now), run.work), run.expose(w.now)
     run.stage = None
     event = e.RunEnded(run.copy.job.name, run.number, outcome, run.base, kept)
@@ -246,6 +247,14 @@ def end(w: World, run: Run, outcome: Outcome, cause: Causes, kept: bool = False)
     if run.copy.replicas is not None:
         _gather_all(w, run.copy, run.copy.replicas, seq)
     return seq
+
+
+def keep_always(w: World, run: Run) -> None:
+    """Save what the run has computed, as its computing ends, if its state is always saved."""
+    if run.stage is Stage.COMPUTING and rules.always(run.copy.job):
+        state = run.state(w.now)
+        if state.done:
+            rules.save(run.copy, state)
 
 
 def _gather_all(w: World, copy: Copy, replicas: Replicas, cause: int) -> None:

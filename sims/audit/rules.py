@@ -36,13 +36,18 @@ def period(w: World, copy: Copy) -> float | None:
     """Return the work between two checkpoints of the copy's run: inf if it takes none; None while
     it is not known, as the log has not described it and no checkpoint has revealed it."""
     job = copy.job
-    if job.kind is ProtectionKind.NONE:
+    if job.kind is ProtectionKind.NONE or always(job):
         return inf
     if job.rules.period is not None:
         return job.rules.period
     if job.costs is not None:
         return job.costs.computing(copy.full)  # type: ignore[no-any-return]
     return job.learnt.get(spread(w, copy))
+
+
+def always(job: Job) -> bool:
+    """Return whether the job's state is saved all the time, at no cost and without a line."""
+    return job.kind is IMAGES and job.rules.period == 0
 
 
 def spread(w: World, copy: Copy) -> tuple[int, int]:

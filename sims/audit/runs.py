@@ -192,6 +192,7 @@ def _compute(w: World, run: Run) -> Script:
             parts.aim(w, run)
             yield run
             run.settle(w.now)
+        parts.keep_always(w, run)
         run.base, run.stage = run.reach, None
         if run.base >= run.work:
             break

@@ -147,7 +147,7 @@ def predictable(scenario: Scenario, own: bool) -> Scenario:
     refuse(
         any(isinstance(it.period, str) for it in rules),
         "protection.period",
-        "a formula counts with costs that are measured later",
+        "real checkpoints take time, and a formula counts with costs that are measured later",
         "a number of steps",
     )
     cores, busy = len(os.sched_getaffinity(0)), scenario.full_platform.able

@@ -76,6 +76,8 @@ class Planned:
 
         None is begun when no work would be left after it (rule P7).
         """
+        if not self.period:  # the state is always saved
+            return 0
         return max(ceil(self.work / self.rounds / self.period * (1 - ROUNDING)) - 1, 0)
 
     @property

@@ -14,7 +14,7 @@ from attrs import evolve
 from actors.protection import ProtectionKind, Rules
 from actors.protection.rules import BySize, on
 from policies.maths.checkpoint import daly_work, young_work
-from sims.errors import unfit
+from sims.errors import InputError, unfit
 from sims.tables import Section
 from sims.tables.fields import Accepts, Amount, Count, DurationOrInf, Part, Time
 
@@ -34,9 +34,10 @@ class Fatal(enum.Enum):
     checkpoint."""
 
 
+CONTINUOUS = "continuous"
 Period = Annotated[
-    DurationOrInf | Literal["young", "daly"],
-    Accepts("a number above 0 (inf too), `young`, or `daly`"),
+    DurationOrInf | Literal["young", "daly", "continuous"],
+    Accepts("a number above 0 (inf too), `young`, `daly`, or `continuous`"),
 ]
 
 
@@ -63,7 +64,8 @@ class ProtectionSection(Section):
     """Place where checkpoints are kept: `none`, `buddies` or `images`."""
     period: Period = inf
     """Work between two checkpoints, time units; `young`, `daly`: given by that formula, from the
-    workers' MTBF; default: inf, no checkpoint."""
+    workers' MTBF; `continuous`: images that cost nothing are always there, so that a run that ends
+    loses no work; default: inf, no checkpoint."""
     cost: Time | None = None
     """Time of a checkpoint, for all members together and without a master, time units; default: 0,
     in a pack the time that `[link]` gives."""
@@ -103,10 +105,32 @@ class ProtectionSection(Section):
     """Whether, in a pack, every fault counts: `ignored` or `possible`; default: ignored where a
     scenario has only what malleable17 has (buddies, and nothing but faults), otherwise possible."""
 
+    def check(self) -> None:
+        if not self.continuous:
+            return
+        if self.kind is not ProtectionKind.IMAGES:
+            problem = f"'{CONTINUOUS}' is of images: buddies that fail together lose what they keep"
+            raise InputError("", "period", problem, 'a number, young, daly, or kind = "images"')
+        takes = ("cost", "bytes", "verified", "slowdown"), ("on_notice", "blocking", "copies")
+        for key in (key for keys in takes for key in keys if self.differs(key)):
+            if getattr(self, key):
+                problem = f"stands beside period = '{CONTINUOUS}', by which nothing is taken"
+                raise InputError("", key, problem, f"{key} left out, or another period")
+
+    @property
+    def continuous(self) -> bool:
+        """Whether images that cost nothing are always there."""
+        return self.period == CONTINUOUS
+
+    @property
+    def formula(self) -> str | None:
+        """Name of the formula that gives the period, `young` or `daly`; None where none does."""
+        return self.period if isinstance(self.period, str) and self.period in FORMULAS else None
+
     @property
     def by_formula(self) -> bool:
         """Whether the period is given by Young's or Daly's formula, from an MTBF."""
-        return self.kind is not ProtectionKind.NONE and isinstance(self.period, str)
+        return self.kind is not ProtectionKind.NONE and self.formula is not None
 
     @property
     def asks_rate(self) -> bool:
@@ -158,6 +182,9 @@ class ProtectionSection(Section):
         """
         cost, none = self.cost or 0, self.kind is ProtectionKind.NONE
         buddies = self.kind is ProtectionKind.BUDDIES
+        if self.continuous and image:
+            problem = f"'{CONTINUOUS}': images take time on the master's channels"
+            raise unfit("protection.period", problem, "a number, young, or job.image = 0")
         taken: float | BySize = image if image and self.kind is ProtectionKind.IMAGES else cost
         if storage is not None and self.kind is ProtectionKind.IMAGES and self.bytes:
             taken = partial(storage.time, self.bytes)
@@ -218,8 +245,10 @@ class ProtectionSection(Section):
         period, mu = self.period, mtbf if self.mtbf is None else self.mtbf
         if self.kind is ProtectionKind.NONE:
             return lambda members: inf
-        if not isinstance(period, str):
-            return lambda members: period
+        formula_name = self.formula
+        if formula_name is None:
+            fixed = 0.0 if isinstance(period, str) else period
+            return lambda members: fixed
         if mu == inf:
             raise unfit(
                 "protection.period",
@@ -227,8 +256,10 @@ class ProtectionSection(Section):
                 "a number, or protection.mtbf, faults with an mtbf, or traces that go DOWN",
             )
         if not cost:
-            raise unfit("protection.period", f"{period!r}: {FREE}", "a number, or a cost")
-        formula = FORMULAS[period]
+            raise unfit(
+                "protection.period", f"{period!r}: {FREE}", "a number, continuous, or a cost"
+            )
+        formula = FORMULAS[formula_name]
         return lambda members: formula(mu / members, on(cost, members))
 
     def _period_of(
@@ -240,9 +271,9 @@ class ProtectionSection(Section):
         The members matter where workers fail together, as nodes, or by several laws. `cost` is the
         time of a checkpoint, or a function of the members' count, and `failing` as in `rules`.
         """
-        if not isinstance(self.period, str) or sum(together for together, _ in failing) <= 1:
+        if self.formula is None or sum(together for together, _ in failing) <= 1:
             return None
-        formula = FORMULAS[self.period]
+        formula = FORMULAS[self.formula]
         # An `mtbf` in this section replaces those of all laws.
         laws = failing if self.mtbf is None else [(failing[0][0], self.mtbf)]
 

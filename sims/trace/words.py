@@ -69,7 +69,9 @@ def _protection(event: ProtectionDescribed, unit: str) -> str:
     """Return a clause such as `; buddies, a checkpoint every 3 s`; empty for re-execution from
     scratch."""
     clauses = [event.kind.value] if event.kind is not ProtectionKind.NONE else []
-    if event.period is not None and clauses:
+    if event.period == 0 and clauses:
+        clauses.append("whose state is always saved")
+    elif event.period is not None and clauses:
         checked = "a verified" if event.verified else "a"
         clauses.append(f"{checked} checkpoint every {in_units(event.period, unit)} of work")
     if event.copies > 1:

@@ -227,7 +227,7 @@ def refuse_tiny_period(rules: Rules, job: BatchJob) -> None:
     """
     members = asked_of(job)
     period, length = rules.period(members), job.profile.time(members)
-    if period * MOST_CHECKPOINTS < length:
+    if 0 < period * MOST_CHECKPOINTS < length:
         raise unfit(
             "protection.period",
             f"{job.name} would take {length / period:.0e} checkpoints, one for each {period!r} of "

@@ -202,7 +202,8 @@ def _moved(scenario: Scenario, submission: Submission, deadline: float, every: f
         cost += job.verification
     # Checkpoints slow work down by their cost in every period; verification adds to each
     # checkpoint.
-    pace = 1 + cost / submission.rules(scenario).period(width)
+    period = submission.rules(scenario).period(width)
+    pace = 1 + (cost / period if cost else 0)
     work = job.profile.time(width) * pace + job.verification
     changeover = scenario.policy.changeover + recovery
     due = DueJob(0, deadline, work, 0, changeover, every, "", ())

@@ -202,7 +202,12 @@ def _check_period(
     Both are checked on the smallest and on the largest number of workers, `pair` and the largest
     multiple of it up to `size`.
     """
-    if not isinstance(section.period, str):
+    if section.continuous:
+        problem = (
+            f"{section.period!r} in a pack, whose redistributions count on a checkpoint's time"
+        )
+        raise unfit("protection.period", problem, "a number, young or daly")
+    if section.formula is None:
         return
     sizes = np.array([pair, max(size - size % pair, pair)], dtype=np.float64)
     cost, mtbf = protection.checkpoint(footprint, sizes), protection.mtbf / sizes
