@@ -63,8 +63,8 @@ nothing."""
 
 
 def _number(scenario: BaseModel, key: str) -> tuple[float, bool]:
-    """Return the number at a dotted key of a scenario, and whether its field has a unit; (inf,
-    False) where the key has no number."""
+    """Return the number at a dotted key of a scenario, an int where it has to be whole, and whether
+    its field has a unit; (inf, False) where the key has no number."""
     place: Any = scenario
     measured, marks = False, Timed | Measured
     for step in key.split("."):
@@ -79,7 +79,8 @@ def _number(scenario: BaseModel, key: str) -> tuple[float, bool]:
         else:
             return inf, False
     number = isinstance(place, int | float) and not isinstance(place, bool)
-    return (float(place), measured) if number else (inf, False)
+    # Times are read from texts, as ints too; what has a unit need not be whole.
+    return (float(place) if measured else place, measured) if number else (inf, False)
 
 
 @define(repr=False)
@@ -95,6 +96,8 @@ class Changes(Answer):
     """Part by which numbers were changed."""
     scenario: Scenario
     """Scenario as it is."""
+    whole: Mapping[str, Sequence[float]]
+    """Maps the keys of whole numbers to the values at which they were looked at."""
 
     @property
     def measure(self) -> str:
@@ -146,7 +149,16 @@ class Changes(Answer):
             f"Left out: {', '.join(self.left_out)}, of which more is more work; --keys has it."
         )
         out = [lengths] if self.left_out else []
-        return [self.sentence, *missing, *out, assumed, *level]
+        return [self.sentence, *missing, *out, *self._whole(), assumed, *level]
+
+    def _whole(self) -> Iterator[str]:
+        """Yield a note on whole numbers, which change by the whole number nearest to the part."""
+        said = (
+            f"{key} at {', '.join(f'{it:,g}' for it in values)}"
+            for key, values in self.whole.items()
+        )
+        if self.whole:
+            yield f"Whole numbers are rounded, and change by at least 1: {'; '.join(said)}."
 
 
 # --- one number at a time -----------------------------------------------------------------------
@@ -407,7 +419,7 @@ def sensitivity(
         raise InputError(COMMAND_LINE, "--keys", problem, "the keys to vary")
     points = dict[Pair, str]()
     if pairs:
-        steps = ([_scaled(it, 1 + step * part) for step in STEPS] for it in values.values())
+        steps = [[_scaled(it, 1 + step * part) for step in STEPS] for it in values.values()]
         as_is = tuple(_scaled(it, 1) for it in values.values())
         points = {(x, y): BASE if (x, y) == as_is else f"{x:g} {y:g}" for x, y in product(*steps)}
         variants = {name: dict(zip(names, at, strict=True)) for at, name in points.items()}
@@ -417,6 +429,12 @@ def sensitivity(
             for key, value in values.items()
             for sign, step in (("-", -part), ("+", part))
         }
+    set_to = [(key, it) for settings in variants.values() for key, it in settings.items()]
+    whole = {
+        key: sorted({it for name, it in set_to if name == key} | {value})
+        for key, value in values.items()
+        if isinstance(value, int)
+    }
     # The first variant is the baseline, which changes nothing; a map has it as one of its pairs.
     asked = asked.model_copy(update={"variants": {BASE: {}} | variants | {BASE: {}}})
     found = execute(asked, workers, store_in(store), watch=watch)
@@ -427,7 +445,7 @@ def sensitivity(
         problem = f"no run of the scenario as it is has a {cell.gauge.value}"
         accepted = "a scenario whose runs complete, a later --until, or another measure"
         raise InputError(COMMAND_LINE, "--measure", problem, accepted)
-    facts = str(path), cell, lengths, part, scenario
+    facts = str(path), cell, lengths, part, scenario, whole
     if pairs:
         return PairMap(*facts, names, {at: lines[name] for at, name in points.items()})
     factors = [
@@ -448,7 +466,10 @@ def _checked(table: Mapping[str, Any], scenario: BaseModel, key: str) -> float:
 
 
 def _scaled(value: float, part: float) -> float | int:
-    """Return the number times `part`, to twelve digits; a whole number whose product is whole is an
-    int."""
+    """Return the number times `part`, to twelve digits. A number that has to be whole, an int, is
+    rounded, to another one unless `part` is 1. A whole number whose product is whole is an int."""
     scaled = float(f"{value * part:.12g}")
+    if isinstance(value, int) and part != 1:
+        more = max(abs(round(scaled) - value), 1)
+        return value + more if part > 1 else value - more
     return round(scaled) if value == int(value) and scaled == int(scaled) else scaled

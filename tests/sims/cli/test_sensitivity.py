@@ -43,6 +43,15 @@ mtbf = 1e9
 """
 
 
+WHOLE = """name = "whole"
+unit = "s"
+platform = { workers = 12 }
+[job]
+kind = "rigid"
+jobs = [{ processors = 2, time = 100, standbys = 1 }, { processors = 9, time = 90 }]
+"""
+
+
 @pytest.fixture
 def shell(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -334,3 +343,22 @@ def test_a_number_that_changes_nothing_does_not_matter_where_nothing_is_random(
     pair = ("--pairs", "protection.recovery,protection.cost", "--runs", "2")
     both = shell("sensitivity", "exact.toml", *instant, *pair).out
     assert "Neither protection.recovery nor protection.cost, within 20 %, matters; 2 runs" in both
+
+
+def test_whole_numbers_are_rounded_and_the_answer_says_so(shell: Shell) -> None:
+    """20 % of 12 is 2.4, so that 10 and 14 are looked at; of 1 it is less than one."""
+    path = shell.write(WHOLE, "whole.toml")
+    keys = "--keys", "platform.workers,job.jobs.0.standbys"
+    said = shell("sensitivity", path, *keys, "--runs=2")
+    assert said.code == 0
+    text = " ".join(said.out.split())
+    assert "platform.workers at 10, 12, 14; job.jobs.0.standbys at 0, 1, 2" in text
+    # With 10 workers the second job waits for the first one.
+    assert "platform.workers matters" in text
+
+
+def test_a_map_of_whole_numbers_has_each_number_once(shell: Shell) -> None:
+    path = shell.write(WHOLE, "whole.toml")
+    pairs = "--pairs", "platform.workers,job.jobs.0.standbys"
+    said = shell("sensitivity", path, *pairs, "--runs=2", "--json").json()
+    assert {(row["platform.workers"]) for row in said["points"]} == {10, 11, 12, 13, 14}
