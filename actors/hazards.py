@@ -119,6 +119,27 @@ def weibull_faults(
         due[processor] += scale * rng.weibull(shape)
 
 
+def lognormal_faults(
+    rng: Generator, processors: int, mtbf: float, sigma: float, stationary: bool = False
+) -> Faults:
+    """Yield (time, processor) of the faults of processors 0 to `processors` - 1, times ascending,
+    without end. Each fails after lognormal times of mean `mtbf`, whose logarithm has the standard
+    deviation `sigma`. `stationary` is as for `weibull_faults`.
+
+    A life that an arbitrary moment meets is drawn with a density that is proportional to its
+    length, which for a lognormal law shifts the logarithm by sigma^2; of it a uniform part is left.
+    """
+    mu = log(mtbf) - sigma**2 / 2
+    if stationary:
+        due = rng.lognormal(mu + sigma**2, sigma, processors) * rng.random(processors)
+    else:
+        due = rng.lognormal(mu, sigma, processors)
+    while True:
+        processor = int(np.argmin(due))
+        yield float(due[processor]), processor
+        due[processor] += rng.lognormal(mu, sigma)
+
+
 Spans = Sequence[tuple[float, float]]
 """(start, end) of each failure of a node, in order, as times since the log's first failure."""
 

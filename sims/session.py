@@ -27,7 +27,7 @@ from sims.scenario.advice import idle, warn_of_idle, warnings_of
 from sims.scenario.builders import Populated, populate
 from sims.scenario.deciders import DECIDERS
 from sims.scenario.expectations import area_of, fault_lines, work_end
-from sims.scenario.faults import ExponentialFaults, FaultLaw, NamedFaults
+from sims.scenario.faults import ExponentialFaults, FaultLaw, NamedFaults, SeveralFaults
 from sims.scenario.loader import as_toml, files_of, parse, read
 from sims.scenario.outlook import outlook
 from sims.scenario.own_code import located
@@ -213,8 +213,7 @@ def check(
         summary = Summary()
         system = System(scenario.seed, [summary], start=0)
         found = populate(bare, system, folder, simulated=False)
-        law = scenario.faults
-        loaded = law.loaded(folder) if load_code and isinstance(law, NamedFaults) else law
+        loaded = scenario.faults.loaded(folder) if load_code else scenario.faults
         # A law that is not loaded has another in its place, which says nothing of it.
         told = bare.model_copy(update={"faults": loaded})
         expected = tuple(_outlook(told.within(folder), found))
@@ -256,8 +255,10 @@ def code_of(scenario: Scenario) -> dict[str, str]:
     for place, one in {**({"platform": pool} if pool else {}), **workers}.items():
         if isinstance(one.speed, OwnLaw):
             names[f"{place}.speed.name"] = one.speed.name
-    if isinstance(scenario.faults, NamedFaults):
-        names["faults.name"] = scenario.faults.name
+    several = isinstance(scenario.faults, SeveralFaults)
+    for k, law in enumerate(scenario.faults.laws):
+        if isinstance(law, NamedFaults):
+            names[f"faults.laws.{k}.name" if several else "faults.name"] = law.name
     if scenario.repair is not None and isinstance(scenario.repair.retirement, OwnRetirement):
         names["repair.retirement.name"] = scenario.repair.retirement.name
     return {key: name for key, name in names.items() if name and ":" in name}
@@ -287,8 +288,9 @@ def without_code(scenario: Scenario, folder: Path) -> Scenario:
 
 
 def _drawn(faults: Any) -> Any:
-    """Return an exponential law in place of one that a file names, otherwise the faults
-    themselves."""
+    """Return the faults with an exponential law in place of each one that a file names."""
+    if isinstance(faults, SeveralFaults):
+        return faults.model_copy(update={"laws": tuple(map(_drawn, faults.laws))})
     return ExponentialFaults(of=faults.of) if isinstance(faults, NamedFaults) else faults
 
 

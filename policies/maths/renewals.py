@@ -1,15 +1,19 @@
-"""Computes renewals of Weibull laws: the scale of a law, the time that is left at an arbitrary
-moment, and the expected number of renewals (D. R. Cox, Renewal Theory, 1962, chapters 4 and 5).
+"""Computes renewals of Weibull and lognormal laws: the scale of a law, the time that is left at an
+arbitrary moment, and the expected number of renewals (D. R. Cox, Renewal Theory, 1962, chapters 4
+and 5).
 
-Shape 1 is the exponential law, for which a new unit and one at an arbitrary moment behave alike.
+Weibull's shape 1 is the exponential law, for which a new unit and one at an arbitrary moment behave
+alike.
 """
 
 from __future__ import annotations
 
 import math
 from functools import cache
+from typing import Protocol
 
 import numpy as np
+from attrs import frozen
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
@@ -17,7 +21,8 @@ Floats = NDArray[np.float64]
 STEPS = 400
 """Number of points at which the renewal function is computed; its error is below 1 in 1,000."""
 MANY = 20
-"""Number of means after which a law of shape 1 or above follows its asymptote to within 1 in 40."""
+"""Number of means after which a law of small variation, such as Weibull's of shape 1 or above,
+follows its asymptote to within 1 in 40."""
 CLOSE = 1e-6
 """Length of a step, relative to the time since it, below which the step counts as a point,
 because differences would cancel."""
@@ -50,41 +55,132 @@ def expected_renewals(time: float, mean: float, shape: float) -> float:
     For shape 1, and for a time of 0 or infinity, this is time / mean, which is also the exact value
     for a unit that is at an arbitrary moment of its life.
     """
-    if shape == 1 or not 0 < time < math.inf:
+    if shape == 1:
         return time / mean
-    if shape > 1 and time > MANY * mean:
+    return _renewals(WeibullLives(shape), time, mean, soon=shape > 1)
+
+
+def lognormal_renewals(time: float, mean: float, sigma: float) -> float:
+    """Return m(time) as `expected_renewals` does, for lognormal lives with this `mean`, whose
+    logarithm has the standard deviation `sigma`."""
+    return _renewals(LognormalLives(sigma), time, mean, soon=sigma <= 1)
+
+
+def _renewals(lives: Lives, time: float, mean: float, soon: bool) -> float:
+    """Return m(time) for lives of this law, stretched to the mean `mean`. `soon`: the law follows
+    its asymptote after MANY means."""
+    if not 0 < time < math.inf:
+        return time / mean
+    if soon and time > MANY * mean:
         # Asymptote of the renewal function: t / mean + (c^2 - 1) / 2, c^2 the squared variation.
-        return time / mean + (_squared_variation(shape) - 1) / 2
-    scaled = time / weibull_scale(mean, shape)
-    times, renewals = _solved(shape, 2.0 ** math.ceil(math.log2(scaled)))
+        return time / mean + (lives.squared_variation - 1) / 2
+    scaled = time / mean * lives.mean
+    times, renewals = _solved(lives, 2.0 ** math.ceil(math.log2(scaled)))
     return float(np.interp(scaled, times, renewals))
 
 
-def _squared_variation(shape: float) -> float:
-    """Return the squared coefficient of variation, variance / mean^2, of a Weibull law with this
-    shape."""
-    return math.gamma(1 + 2 / shape) / math.gamma(1 + 1 / shape) ** 2 - 1
+class Lives(Protocol):
+    """A law of the lives of units, of scale 1."""
+
+    @property
+    def mean(self) -> float:
+        """Mean life."""
+
+    @property
+    def squared_variation(self) -> float:
+        """Squared coefficient of variation, variance / mean^2."""
+
+    @property
+    def power(self) -> float:
+        """Power of the even spacing by which the times lie closer together near 0, where the
+        renewal function is not smooth."""
+
+    def cdf(self, times: Floats) -> Floats:
+        """Return the distribution function at each of `times`."""
+
+    def residual(self, times: Floats) -> Floats:
+        """Return, for each of `times`, the probability that at most this much is left of a life at
+        an arbitrary moment of it."""
+
+
+@frozen
+class WeibullLives:
+    """Weibull lives of this shape and scale 1."""
+
+    shape: float
+
+    @property
+    def mean(self) -> float:
+        return math.gamma(1 + 1 / self.shape)
+
+    @property
+    def squared_variation(self) -> float:
+        return math.gamma(1 + 2 / self.shape) / self.mean**2 - 1
+
+    @property
+    def power(self) -> float:
+        return max(1.0, 2 / self.shape)  # m begins as t^shape
+
+    def cdf(self, times: Floats) -> Floats:
+        found: Floats = -np.expm1(-(times**self.shape))
+        return found
+
+    def residual(self, times: Floats) -> Floats:
+        return residual_cdf(times, self.mean, self.shape)
+
+
+@frozen
+class LognormalLives:
+    """Lognormal lives of median 1, whose logarithm has the standard deviation `sigma`."""
+
+    sigma: float
+
+    @property
+    def mean(self) -> float:
+        return math.exp(self.sigma**2 / 2)
+
+    @property
+    def squared_variation(self) -> float:
+        return math.expm1(self.sigma**2)
+
+    @property
+    def power(self) -> float:
+        return max(1.0, 2 * self.sigma)
+
+    def cdf(self, times: Floats) -> Floats:
+        return self._normal(times, 0)
+
+    def residual(self, times: Floats) -> Floats:
+        # The integral of 1 - F by parts: lives up to t have the mean Phi(ln t / sigma - sigma).
+        whole: Floats = times * (1 - self.cdf(times)) / self.mean + self._normal(times, self.sigma)
+        return whole
+
+    def _normal(self, times: Floats, less: float) -> Floats:
+        from scipy.special import ndtr
+
+        with np.errstate(divide="ignore"):
+            found: Floats = ndtr(np.log(times) / self.sigma - less)
+        return found
 
 
 @cache
-def _solved(shape: float, end: float) -> tuple[Floats, Floats]:
-    """Return times up to `end` and the renewal function m at each time, for a law of scale 1.
+def _solved(lives: Lives, end: float) -> tuple[Floats, Floats]:
+    """Return times up to `end` and the renewal function m at each time, for lives of scale 1.
 
     The renewal equation m(t) = F(t) + integral of F(t - x) dm(x) is solved for an m that is linear
-    between the times; the integral of F over each step is exact. Below shape 1, m begins as
-    t^shape, so earlier times lie closer together.
+    between the times; the integral of F over each step is exact.
     """
-    times = end * (np.arange(STEPS + 1) / STEPS) ** max(1.0, 2 / shape)
+    times = end * (np.arange(STEPS + 1) / STEPS) ** lives.power
     steps, middles = np.diff(times), (times[1:] + times[:-1]) / 2
     since = times[1:, None] - times[None, :]
-    areas = _area_below(np.maximum(since, 0), shape)
+    areas = _area_below(lives, np.maximum(since, 0))
     point = steps < CLOSE * since[:, 1:]
     means = np.where(
         point,
-        -np.expm1(-(np.maximum(times[1:, None] - middles, 0) ** shape)),
+        lives.cdf(np.maximum(times[1:, None] - middles, 0)),
         (areas[:, :-1] - areas[:, 1:]) / steps,
     )
-    distribution = -np.expm1(-(times[1:] ** shape))
+    distribution = lives.cdf(times[1:])
     grown = np.zeros(STEPS)  # over each step
     for k in range(STEPS):
         before = grown[:k].sum()
@@ -93,8 +189,6 @@ def _solved(shape: float, end: float) -> tuple[Floats, Floats]:
     return times, np.concatenate(([0.0], grown.cumsum()))
 
 
-def _area_below(times: Floats, shape: float) -> Floats:
-    """Return the integral from 0 to each of `times` of the distribution function F of the Weibull
-    law with this shape and scale 1."""
-    mean = math.gamma(1 + 1 / shape)
-    return times - mean * residual_cdf(times, mean, shape)
+def _area_below(lives: Lives, times: Floats) -> Floats:
+    """Return the integral from 0 to each of `times` of the lives' distribution function F."""
+    return times - lives.mean * lives.residual(times)

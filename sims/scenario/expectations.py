@@ -9,7 +9,7 @@ from numpy.random import default_rng
 
 from actors.events import Age, Struck
 from sims.scenario import Scenario
-from sims.scenario.faults import AnyFault, ListedFaults, ReplayedFaults, Weibull
+from sims.scenario.faults import AnyFault, ListedFaults, Lognormal, ReplayedFaults
 from sims.scenario.workload import Submission, asked_of
 from sims.telling import PARTED, about, amount_of, counted, differ, log_rate
 
@@ -60,9 +60,10 @@ def stated(scenario: Scenario) -> bool:
     """Return whether expected numbers of faults go into the log: some law states the workers' age
     at the start, fits a log or replays one, and none counts computing time only.
 
-    Where computing time counts, what is expected depends on the run.
+    Where computing time counts, what is expected depends on the run. The log has no place for what
+    a lognormal law lets expect.
     """
-    if any(law.by_computing for law in scenario.faults.laws):
+    if any(law.by_computing or isinstance(law, Lognormal) for law in scenario.faults.laws):
         return False
     return any(
         getattr(law, "age", None) is not None or isinstance(law, ReplayedFaults)
@@ -155,12 +156,11 @@ def _fit_lines(law: AnyFault, unit: str) -> Iterator[str]:
 
 def _age_lines(law: AnyFault, units: int, until: float, within: str) -> Iterator[str]:
     """Yield a warning line where the law expects clearly different numbers of faults until `until`
-    from units that are new at the start and from units in the middle of their lives: only a Weibull
-    law can.
+    from units that are new at the start and from units in the middle of their lives.
 
     `units` is the number of units that the law strikes, and `within` names the time.
     """
-    if isinstance(law, Weibull):
+    if law.ageing:
         new, old = (units * law.expected(until, it) for it in (Age.NEW, Age.STATIONARY))
         if differ(new, old):
             how = f"{within}, {amount_of(new, 4)} faults are expected of units that are all new at"

@@ -13,9 +13,9 @@ from numpy.random import Generator
 from pydantic import Field, PrivateAttr, model_validator
 
 from actors.events import Age, Struck
-from actors.hazards import Faults, exponential_faults, weibull_faults
+from actors.hazards import Faults, exponential_faults, lognormal_faults, weibull_faults
 from actors.intervals import members
-from policies.maths.renewals import expected_renewals
+from policies.maths.renewals import expected_renewals, lognormal_renewals
 from sims.durations import YEAR
 from sims.errors import InputError, unfit
 from sims.scenario.units import Units, intervals_in
@@ -43,6 +43,9 @@ Shape = Annotated[
 ]
 
 
+Sigma = Annotated[
+    float, Accepts("a number above 0, up to 4: above, most faults come at once", {"gt": 0, "le": 4})
+]
 Share = Annotated[float, Accepts("a number above 0, up to 1", {"gt": 0, "le": 1})]
 Outcome = Annotated[int, Field(ge=0, le=1)]
 Asked = Annotated[
@@ -200,10 +203,20 @@ class FaultFields(Section):
         `starts` is the unit's age at the start; None stands for the law's own. A unit that is DOWN
         at the start counts as one fault.
         """
-        law = cast(Any, self)
-        if isinstance(law, Weibull) and (starts or self.starts) is Age.NEW:
-            return expected_renewals(time, law.mtbf, law.shape)
-        return self.down + time / float(law.mtbf)
+        if self.ageing and (starts or self.starts) is Age.NEW:
+            return self._renewals(time)
+        return self.down + time / float(cast(Any, self).mtbf)
+
+    @property
+    def ageing(self) -> bool:
+        """Whether the rate of a unit's faults changes with its age, the time since its last
+        fault."""
+        return False
+
+    def _renewals(self, time: float) -> float:
+        """Return the expected number of drawn faults in [0, time] of a unit that is new at the
+        start; asked of laws whose rate changes with age."""
+        return time / float(cast(Any, self).mtbf)
 
     def mean_of(self, total: int) -> float:
         """Return the mean time between the drawn faults of a unit, averaged over all of `total`
@@ -215,11 +228,11 @@ class FaultFields(Section):
         """Return the mean time between the faults of one unit that the law strikes, from `since` to
         `until`; Young's and Daly's periods use it.
 
-        It differs from the law's mean only where units are new at the start, the law is a Weibull
-        law of another shape than 1, and the span is finite and not empty.
+        It differs from the law's mean only where units are new at the start, the law's rate changes
+        with their age, and the span is finite and not empty.
         """
         law = cast(Any, self)
-        ageing = isinstance(law, Weibull) and law.shape != 1 and self.starts is Age.NEW
+        ageing = self.ageing and self.starts is Age.NEW
         if not ageing or not since < until < math.inf:
             return float(law.mtbf)
         return (until - since) / (self.expected(until) - self.expected(since))
@@ -229,6 +242,14 @@ class FaultFields(Section):
         failures, the law fitted to the log or holding it. The log is looked for in `folder`.
 
         Raises InputError where a log cannot be read.
+        """
+        return self
+
+    def loaded(self, folder: Path, key: str = "faults") -> FaultFields:
+        """Return the section with the user's code that it names as an object: itself, as most name
+        none. `key` is its dotted key, and modules are looked for in `folder` first.
+
+        Raises InputError where the code cannot be loaded.
         """
         return self
 
@@ -426,9 +447,46 @@ class Weibull(OfSome):
     strikes: Strikes = ()
     """[time, worker] of each fault that comes in addition to those drawn."""
 
+    @property
+    def ageing(self) -> bool:
+        return self.shape != 1
+
+    def _renewals(self, time: float) -> float:
+        return expected_renewals(time, self.mtbf, self.shape)
+
     def _drawn(self, rng: Generator, workers: int) -> Faults:
         stationary = self.starts is Age.STATIONARY
         return weibull_faults(rng, workers, self.mtbf, self.shape, stationary)
+
+
+class Lognormal(OfSome):
+    """`{kind = "lognormal", mtbf = 1e6, sigma = 1.5}`: lognormal times between the faults of a
+    worker."""
+
+    TOLD_BY: ClassVar = ("mtbf", "sigma")
+
+    kind: Literal["lognormal"] = "lognormal"
+    mtbf: Duration = 100 * YEAR
+    """Mean time between the faults of one worker, in the file's unit."""
+    sigma: Sigma
+    """Standard deviation of the logarithm of the times; the larger, the more of them are far below
+    the mean."""
+    age: Age | None = None
+    """Age of the workers at the start: `new` (default): all have just failed; `stationary`: in the
+    middle of their lives, as at an arbitrary moment."""
+    strikes: Strikes = ()
+    """[time, worker] of each fault that comes in addition to those drawn."""
+
+    @property
+    def ageing(self) -> bool:
+        return True
+
+    def _renewals(self, time: float) -> float:
+        return lognormal_renewals(time, self.mtbf, self.sigma)
+
+    def _drawn(self, rng: Generator, workers: int) -> Faults:
+        stationary = self.starts is Age.STATIONARY
+        return lognormal_faults(rng, workers, self.mtbf, self.sigma, stationary)
 
 
 class ListedFaults(FaultFields):

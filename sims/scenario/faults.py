@@ -24,6 +24,7 @@ from sims.scenario.fault_laws import (
     ExponentialFaults,
     FaultFields,
     ListedFaults,
+    Lognormal,
     NoFaults,
     Weibull,
 )
@@ -41,6 +42,7 @@ __all__ = [
     "FaultFields",
     "FittedFaults",
     "ListedFaults",
+    "Lognormal",
     "NoFaults",
     "OwnFaults",
     "ReplayedFaults",
@@ -50,8 +52,6 @@ __all__ = [
     "together",
 ]
 
-AnyFault = ExponentialFaults | Weibull | ListedFaults | FittedFaults | ReplayedFaults
-
 
 def together(mtbfs: Iterable[float]) -> float:
     """Return the mean time between faults of any kind, from the mean times between those of each
@@ -59,27 +59,6 @@ def together(mtbfs: Iterable[float]) -> float:
     each = tuple(mtbfs)
     rate = sum(1 / mtbf for mtbf in each)
     return each[0] if len(each) == 1 else 1 / rate if rate else math.inf
-
-
-class SeveralFaults(Section):
-    """`[[faults]]` or `[[faults.laws]]`: several kinds of faults at once, each with its own law."""
-
-    SHORT = ((list,), "laws")
-    TOLD_BY: ClassVar = ("laws",)
-
-    kind: Literal["several"] = "several"
-    laws: tuple[Annotated[AnyFault, OneOf()], ...]
-
-    @property
-    def mean_downtime(self) -> float:
-        """The longest mean downtime of the laws, time units."""
-        return max((law.mean_downtime for law in self.laws), default=0)
-
-    def fitted(self, folder: Path) -> SeveralFaults:
-        """Return the section with each law fitted to the log that it names, if it names one; logs
-        are looked for in `folder`."""
-        laws = tuple(law.fitted(folder) for law in self.laws)
-        return self.model_copy(update={"laws": laws})
 
 
 class OwnFaults(FaultFields):
@@ -129,22 +108,24 @@ class NamedFaults(OwnCode, FaultFields):
 
     mtbf: ClassVar[float] = math.inf
 
-    def loaded(self, folder: Path) -> OwnFaults:
-        """Return the section with an object of the user's class as its law, whose faults are
-        checked as they are used; the class's module is looked for in `folder` first.
+    def loaded(self, folder: Path, key: str = "faults") -> OwnFaults:
+        """Return the section, whose dotted key is `key`, with an object of the user's class as its
+        law, whose faults are checked as they are used; the class's module is looked for in `folder`
+        first.
 
         Raises InputError where the class cannot be loaded, or its object has no valid `mtbf` or
         `downtime`.
         """
-        law: FaultLaw = own(self.name, self.parameters, folder, "faults.name", FaultLaw)
-        with running("faults.name", self.name, "numbers `mtbf`, above 0, and `downtime`, from 0"):
+        place = f"{key}.name"
+        law: FaultLaw = own(self.name, self.parameters, folder, place, FaultLaw)
+        with running(place, self.name, "numbers `mtbf`, above 0, and `downtime`, from 0"):
             mtbf, downtime = float(law.mtbf), float(law.downtime)
             if not (mtbf > 0 and 0 <= downtime < math.inf):
                 raise ValueError(f"mtbf = {mtbf!r}, downtime = {downtime!r}")
-        keys = {key: getattr(self, key) for key in FaultFields.model_fields}
+        keys = {name: getattr(self, name) for name in FaultFields.model_fields}
         if self.downtime is None:
             keys["downtime"] = downtime
-        given = CheckedLaw(law, self.name)
+        given = CheckedLaw(law, self.name, place)
         return OwnFaults.model_construct(self.model_fields_set, given=given, **keys)
 
 
@@ -155,6 +136,8 @@ class CheckedLaw:
 
     law: FaultLaw
     name: str
+    key: str
+    """Dotted key that names the law."""
     ACCEPTED: ClassVar = "(time, worker) pairs: finite times from 0 that do not fall, and workers"
 
     @property
@@ -168,10 +151,10 @@ class CheckedLaw:
         Raises InputError for the first value that is no fault, or that is out of order.
         """
         last, accepted = 0.0, f"{self.ACCEPTED} from 0 to {workers - 1}"
-        with running("faults.name", self.name, accepted):
+        with running(self.key, self.name, accepted):
             found = iter(self.law.faults(rng, workers))
         while True:
-            with running("faults.name", self.name, accepted):
+            with running(self.key, self.name, accepted):
                 if (fault := next(found, None)) is None:
                     return
                 time, worker = float(fault[0]), index(fault[1])
@@ -181,10 +164,49 @@ class CheckedLaw:
             yield time, worker
 
 
+AnyFault = (
+    ExponentialFaults
+    | Weibull
+    | Lognormal
+    | ListedFaults
+    | FittedFaults
+    | ReplayedFaults
+    | NamedFaults
+)
+
+
+class SeveralFaults(Section):
+    """`[[faults]]` or `[[faults.laws]]`: several kinds of faults at once, each with its own law."""
+
+    SHORT = ((list,), "laws")
+    TOLD_BY: ClassVar = ("laws",)
+
+    kind: Literal["several"] = "several"
+    laws: tuple[Annotated[AnyFault, OneOf()], ...]
+
+    @property
+    def mean_downtime(self) -> float:
+        """The longest mean downtime of the laws, time units."""
+        return max((law.mean_downtime for law in self.laws), default=0)
+
+    def fitted(self, folder: Path) -> SeveralFaults:
+        """Return the section with each law fitted to the log that it names, if it names one; logs
+        are looked for in `folder`."""
+        laws = tuple(law.fitted(folder) for law in self.laws)
+        return self.model_copy(update={"laws": laws})
+
+    def loaded(self, folder: Path, key: str = "faults") -> SeveralFaults:
+        """Return the section with the user's code that its laws name as objects, which are looked
+        for in `folder` first."""
+        laws = tuple(law.loaded(folder, f"{key}.laws.{k}") for k, law in enumerate(self.laws))
+        return self.model_copy(update={"laws": laws})
+
+
 AnyFaults = Annotated[
     NoFaults
     | ExponentialFaults
     | Weibull
+    | Lognormal
     | ListedFaults
     | FittedFaults
     | ReplayedFaults

@@ -140,7 +140,8 @@ def outlook(scenario: Scenario, submissions: Submissions) -> Iterator[str]:
     saving = [*submissions.protected(lambda it: it.periodic and (_stores(it) or not pack))]
     if not pack:
         yield from _maintenance_lines(scenario)
-    if isinstance(scenario.faults, NamedFaults) and any(it.protection.asks_rate for it in saving):
+    unknown = any(isinstance(law, NamedFaults) for law in scenario.faults.laws)
+    if unknown and any(it.protection.asks_rate for it in saving):
         # Its rate is known only once it is loaded.
         yield "  checkpoints unknown: their period is by the law of faults, which is not loaded"
         saving = [it for it in saving if not it.protection.asks_rate]

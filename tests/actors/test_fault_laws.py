@@ -6,15 +6,15 @@ Samples are long and their seeds fixed; tolerances are six standard errors.
 from __future__ import annotations
 
 from itertools import islice, takewhile
-from math import gamma, sqrt
+from math import exp, gamma, sqrt
 
 import numpy as np
 import pytest
-from scipy.stats import kstest
+from scipy.stats import kstest, lognorm
 
-from actors.hazards import Faults, replayed_outages, weibull_faults
+from actors.hazards import Faults, lognormal_faults, replayed_outages, weibull_faults
 from actors.runtime import stream
-from policies.maths.renewals import expected_renewals, residual_cdf
+from policies.maths.renewals import expected_renewals, lognormal_renewals, residual_cdf
 
 MANY = 20_000
 
@@ -67,6 +67,52 @@ def test_from_new_processors_as_many_come_as_the_renewal_function_says(shape: fl
     counts = [count(weibull_faults(rng, 40, 1, shape), 0.5) for _ in range(300)]
     error = float(np.std(counts)) / sqrt(len(counts))
     assert np.mean(counts) == pytest.approx(40 * expected_renewals(0.5, 1, shape), abs=6 * error)
+
+
+SIGMAS = [0.4, 1.0, 2.0]
+
+
+@pytest.mark.parametrize("sigma", SIGMAS)
+def test_lognormal_times_have_their_mean_and_their_law(sigma: float) -> None:
+    """E[X] = 5: the logarithm has the mean ln 5 - sigma^2 / 2."""
+    rng = stream(6, "laws")
+    draws = [next(lognormal_faults(rng, 1, 5, sigma))[0] for _ in range(2_000)]
+    law = lognorm(sigma, scale=5 * exp(-(sigma**2) / 2))
+    assert law.mean() == pytest.approx(5)
+    assert kstest(draws, law.cdf).pvalue > 0.01
+
+
+@pytest.mark.parametrize("sigma", SIGMAS)
+def test_what_is_left_of_a_lognormal_life_has_the_density_of_those_that_are_longer(
+    sigma: float,
+) -> None:
+    """The density is (1 - F) / mean, integrated here step by step."""
+    law = lognorm(sigma, scale=exp(-(sigma**2) / 2))
+    faults = lognormal_faults(stream(7, "laws"), 2_000, 1, sigma, stationary=True)
+    grid = np.linspace(0, 400, 400_001)
+    below = np.concatenate(([0], np.cumsum((law.sf(grid)[1:] + law.sf(grid)[:-1]) / 2) * 1e-3))
+    found = kstest(first_of_each(faults, 2_000), lambda times: np.interp(times, grid, below))
+    assert found.pvalue > 0.01
+
+
+@pytest.mark.parametrize("sigma", SIGMAS)
+@pytest.mark.parametrize("until", [0.05, 0.5, 3.0])
+def test_as_many_lognormal_faults_come_as_the_renewal_function_says(
+    sigma: float, until: float
+) -> None:
+    rng = stream(8, "laws")
+    counts = [count(lognormal_faults(rng, 40, 1, sigma), until) for _ in range(300)]
+    error = float(np.std(counts)) / sqrt(len(counts)) + 1e-6
+    expected = 40 * lognormal_renewals(until, 1, sigma)
+    assert np.mean(counts) == pytest.approx(expected, abs=6 * error)
+
+
+def test_long_after_its_start_a_lognormal_law_is_ahead_of_its_rate_by_a_constant() -> None:
+    """m(t) = t / mean + (c^2 - 1) / 2, with c^2 = exp(sigma^2) - 1."""
+    for sigma in (0.5, 1.0):
+        more = (exp(sigma**2) - 2) / 2
+        for time in (19.9, 20.1):
+            assert lognormal_renewals(time, 1, sigma) == pytest.approx(time + more, rel=5e-3)
 
 
 def test_both_ages_of_an_exponential_law_have_the_same_faults() -> None:

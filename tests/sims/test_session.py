@@ -16,6 +16,7 @@ from actors.decisions import BadDecision
 from actors.events import (
     End,
     LinkDescribed,
+    Outcome,
     TasksDealt,
     WorkerChanged,
 )
@@ -26,8 +27,10 @@ from policies.queue.allocation import requested
 from policies.queue.lists import RList
 from policies.queue.orders import first_come
 from sims import scenario as sections
+from sims.audit.audit import audit
 from sims.errors import InputError
 from sims.examples import copy, example, examples
+from sims.scenario.loader import as_toml
 from sims.session import check, load, run
 from tests.sims.cli.commands import TINY, Shell
 from tests.sims.starters import starter
@@ -354,3 +357,52 @@ class Law:
     table["faults"] = {"kind": "own", "name": "mended:Law", "downtime": 2}
     with pytest.raises(InputError, match=r"faults\.downtime"):
         run(table, folder=tmp_path)
+
+
+def test_laws_of_ones_own_stand_beside_others(tmp_path: Path) -> None:
+    """Worker 0 fails at 3 for 1 s, by the law of one's own, and worker 1 at 8 for 2 s: the job of
+    5 s begins at 0, at 4 and at 10."""
+    law = """
+class Law:
+    mtbf, downtime = 100, 1
+
+    def faults(self, rng, workers):
+        yield 3, 0
+"""
+    (tmp_path / "mine.py").write_text(law)
+    listed = {"kind": "list", "strikes": [[8, 1]], "downtime": 2}
+    table: dict[str, Any] = {
+        "name": "mine",
+        "platform": {"workers": 2},
+        "faults": {"laws": [{"kind": "own", "name": "mine:Law"}, listed]},
+        "job": {"kind": "rigid", "jobs": [{"processors": 2, "time": 5}]},
+    }
+    found = run(table, folder=tmp_path)
+    assert found.makespan == 10 + 5
+    assert list(audit(iter(list(found.records())))) == []
+    assert run({**table, "faults": table["faults"]["laws"]}, folder=tmp_path).makespan == 10 + 5
+    path = tmp_path / "mine.toml"
+    path.write_text(as_toml(load(table)))
+    assert check(path).code == {"faults.laws.0.name": "mine:Law"}
+    table["faults"]["laws"][0]["name"] = "mine:Other"
+    with pytest.raises(InputError, match=r"faults\.laws\.0\.name"):
+        run(table, folder=tmp_path)
+
+
+def test_lognormal_faults_are_drawn_and_counted_on(tmp_path: Path) -> None:
+    """400 workers for 100 s with an MTBF of 1,000 s: 40 faults of workers of any age."""
+    law = {"kind": "lognormal", "mtbf": 1000, "sigma": 1.5, "age": "stationary", "downtime": 0}
+    table: dict[str, Any] = {
+        "name": "lognormal",
+        "platform": {"workers": 400},
+        "faults": law,
+        "job": {"kind": "rigid", "jobs": [{"processors": 1, "time": 100}] * 400},
+    }
+    assert "40 expected within" in str(check(table))
+    assert "faults.age" in str(check(table))
+    struck = [run(table, seed=seed, until=100).report.summary.outcomes for seed in range(6)]
+    lost = [it[Outcome.LOST] for it in struck]
+    assert abs(sum(lost) / len(lost) - 40) < 5 * (40 / len(lost)) ** 0.5
+    for key, value in (("sigma", 0), ("sigma", 5), ("shape", 1)):
+        with pytest.raises(InputError, match=key):
+            check({**table, "faults": {**law, key: value}})

@@ -67,7 +67,7 @@ from sims.scenario.builders.storage import check_storage, spawn_storage
 from sims.scenario.deciders import DECIDERS
 from sims.scenario.expectations import expected
 from sims.scenario.fault_laws import gap_of
-from sims.scenario.faults import AnyFault, NamedFaults, NoFaults, ReplayedFaults
+from sims.scenario.faults import AnyFault, NoFaults, ReplayedFaults
 from sims.scenario.jobs import CAP, MASTER, SCHEDULER, SOURCE
 from sims.scenario.workload import Workload, asked_of, workload
 
@@ -111,8 +111,7 @@ def _warnings_once_accepted() -> Iterator[None]:
 
 def _populated(scenario: Scenario, system: System, folder: Path, simulated: bool) -> Populated:
     scenario = scenario.within(folder)
-    if isinstance(scenario.faults, NamedFaults):
-        scenario = scenario.model_copy(update={"faults": scenario.faults.loaded(folder)})
+    scenario = scenario.model_copy(update={"faults": scenario.faults.loaded(folder)})
     platform = scenario.full_platform
     check_storage(scenario)
     check_repair(scenario)
