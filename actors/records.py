@@ -1,9 +1,10 @@
-"""Records of workers: the faults blamed on them, their repairs, and for how long they have computed
-(rules.md, R8 and R9)."""
+"""Records of workers: the faults blamed on them, their repairs, their computing time, and when they
+came back (rules.md, R8 and R9)."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from math import inf
 
 import numpy as np
 from attrs import define, field
@@ -17,12 +18,13 @@ from policies.interface.retirement import FleetView, RetirementPolicy, ScoringPo
 @define
 class Record:
     """The record of one worker: the times at which faults were blamed on it, its number of repairs,
-    and the time for which it has computed (satisfies
+    the time for which it has computed, and that at which it last came back from repair (satisfies
     policies.interface.retirement.WorkerRecord)."""
 
     faults: Sequence[float]
     repairs: int
     computed: float
+    back: float | None = None
 
 
 def ask(policy: RetirementPolicy, workers: Sequence[int], view: FleetView) -> bool:
@@ -50,6 +52,8 @@ class Records:
     retired: set[int] = field(init=False, factory=set)
     _faults: dict[int, list[float]] = field(init=False, factory=dict)
     _repairs: dict[int, int] = field(init=False, factory=dict)
+    _back: dict[int, float] = field(init=False, factory=dict)
+    """Maps each worker that has come back from a repair to the time at which it last did."""
     _computed: NDArray[np.float64] = field(init=False, factory=lambda: np.zeros(0))
 
     @property
@@ -58,14 +62,23 @@ class Records:
         return self.able - sum(worker < self.able for worker in self.retired)
 
     def record(self, worker: int) -> Record:
-        """Return the faults, repairs and computing time recorded of this worker."""
+        """Return the faults, repairs, computing time and last return recorded of this worker."""
         computed = float(self._computed[worker]) if worker < len(self._computed) else 0.0
         faults, repairs = tuple(self._faults.get(worker, ())), self._repairs.get(worker, 0)
-        return Record(faults, repairs, computed)
+        return Record(faults, repairs, computed, self._back.get(worker))
 
     def faults(self, worker: int) -> int:
         """Return the number of faults blamed on a worker."""
         return len(self._faults.get(worker, ()))
+
+    def back(self, worker: int) -> float:
+        """Return the time at which a worker last came back from a repair; -inf if it never has."""
+        return self._back.get(worker, -inf)
+
+    def returned(self, workers: Sequence[int], now: float) -> None:
+        """Record that these workers, those of a unit (worker, node or rack), come back from a
+        repair at the time `now`."""
+        self._back.update(dict.fromkeys(workers, now))
 
     def blame(self, workers: Sequence[int], now: float) -> None:
         """Record that a fault is blamed, at the time `now`, on the unit (worker, node or rack) with

@@ -283,6 +283,8 @@ class Repairs(Actor):
 
     def _hand_back(self, repair: Repair) -> None:
         unit = repair.unit
+        self.records.returned(unit.workers, self.now)
+        self._report(unit.workers)
         del self._repairs[unit]
         for worker in unit.workers:
             self._in_repair[worker] -= 1

@@ -26,6 +26,10 @@ class WorkerRecord(Protocol):
     def computed(self) -> float:
         """Time for which runs that are over have computed on it, time units."""
 
+    @property
+    def back(self) -> float | None:
+        """Time at which its unit last came back from a repair; None if it never has."""
+
 
 class FleetView(Protocol):
     """Shows a retirement policy all workers at the end of a repair; a live view."""

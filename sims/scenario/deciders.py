@@ -70,7 +70,7 @@ def _meets_deadlines(name: str) -> bool:
 
 OF_A_QUEUE = (
     *("order", "preemption", "estimates", "noise", "spread", "reading", "allocation", "allotment"),
-    *("eps", "placement", "expectation"),
+    *("eps", "placement", "ties", "expectation"),
 )
 DECIDERS: Mapping[DeciderKind, DeciderEntry] = MappingProxyType(
     {

@@ -58,10 +58,21 @@ class Noise(enum.Enum):
     Feitelson 2001)."""
 
 
+BY_RECORD = ("fewest-faults", "highest-score", "longest-back")
+"""Placements that choose workers by their records."""
 COPIES_ONLY = "uniform"
 """Placement that copies have and queues have not (`actors.deciders.copies.placement`)."""
 
 Eps = Annotated[float, Accepts("a number above 0, up to 1", {"gt": 0, "le": 1})]
+
+
+class Ties(enum.Enum):
+    """Choice among workers that a placement finds equally good."""
+
+    NUMBER = "number"
+    """Those with the lowest numbers."""
+    RANDOM = "random"
+    """Drawn, once for each start."""
 
 
 class PolicySection(Section):
@@ -105,8 +116,11 @@ class PolicySection(Section):
     which states 0.3."""
     placement: str | None = None
     """Rule that chooses the free workers of a queue's run: `lowest` (the default), `compact`,
-    `programmed`, `nodes`, `random`, `fewest-faults`, `highest-score`, `IP`, `IE`, `IY`, `IAY`; or
-    of a copy: `uniform` (the default), `lowest`."""
+    `programmed`, `nodes`, `random`, `fewest-faults`, `highest-score`, `longest-back`, `IP`, `IE`,
+    `IY`, `IAY`; or of a copy: `uniform` (the default), `lowest`."""
+    ties: Ties = Ties.NUMBER
+    """Choice among workers whose records a placement finds equally good: the lowest `number`, or at
+    `random`."""
     expectation: Expectation = Expectation.EXACT
     """Formula for E(S)(W) of volatile13, Theorem 5.1, that enrolment uses: `exact` or `printed`."""
     reuse: bool = True
@@ -175,6 +189,8 @@ class PolicySection(Section):
                 return self.allocation == "BATCH"
             case "noise" | "spread":
                 return self.estimates is Believed.NOISE
+            case "ties":
+                return self.placement in BY_RECORD
             case "look":
                 return "EndLocal" in name or "ShortestApplicationsFirst" in name
         return True

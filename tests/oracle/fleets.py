@@ -39,7 +39,8 @@ def _choose_by_record(rng: Random, scenario: dict[str, Any]) -> bool:
     if "repair" not in scenario or "placement" in scenario or rng.random() >= 0.4:
         return False
     scored = isinstance(scenario["repair"].get("retire"), dict)
-    scenario["placement"] = "highest-score" if scored else "fewest-faults"
+    usual = "highest-score" if scored else "fewest-faults"
+    scenario["placement"] = "longest-back" if rng.random() < 0.3 else usual
     return True
 
 

@@ -86,6 +86,7 @@ class RepairWorld(World):
         self.accused: set[int] = set()
         """Workers on which a fault is blamed at this instant."""
         self.record: dict[int, list[Fraction]] = {}
+        self.back: dict[int, Fraction] = {}
         """When faults were blamed on each worker."""
         self.unheard: dict[Unit, dict[int, Fraction]] = {}
         """Of the units whose fault is not known: until when it is not, by worker."""
@@ -141,6 +142,8 @@ class RepairWorld(World):
                 self._cure(unit)
             if self._retires(unit):
                 self.retired.add(unit)
+            else:
+                self.back.update(dict.fromkeys(self._workers(unit), self.now))
             self.repaired.update(self._workers(unit))
 
     @property
@@ -338,6 +341,8 @@ class RepairWorld(World):
     def _badness(self, q: int) -> Fraction:
         if self.placement == "fewest-faults":
             return Fraction(len(self.record.get(q, ())))
+        if self.placement == "longest-back":
+            return self.back.get(q, Fraction(-1))
         return -self.scores[q] if self.placement == "highest-score" else ZERO
 
     def members_of(self, run: Run) -> list[int]:

@@ -121,6 +121,30 @@ class ByRecord:
         return sorted(free, key=self.badness.__getitem__)[:count]
 
 
+@define(eq=False)
+class ByRecordAtRandom:
+    """Placement that chooses the workers with the best records, as `ByRecord` does, but draws among
+    equal ones, once for each start (rules.md, R9)."""
+
+    badness: Sequence[float]
+    """How bad each worker's record is, as for `ByRecord`."""
+    stream: Callable[[], Generator]
+    """Makes the stream from which workers are drawn, when it is first needed."""
+    _rng: Generator | None = field(init=False, default=None)
+
+    def __call__(self, numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
+        return _taken(numbers, self.in_order(numbers, count))
+
+    def in_order(self, numbers: Numbers, count: int) -> list[int]:
+        """Return the `count` best of the free workers in `numbers`, the best first."""
+        free = members(numbers.intervals())
+        if count < len(free):
+            if self._rng is None:
+                self._rng = self.stream()
+            free = tuple(self._rng.permutation(free).tolist())
+        return sorted(free, key=self.badness.__getitem__)[:count]
+
+
 @frozen
 class PlacementView:
     """Shows one job to a criterion of volatile13 as if it were an iteration in which each member

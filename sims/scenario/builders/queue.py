@@ -9,7 +9,14 @@ from math import ceil
 from typing import Any
 
 from actors.deciders.queue import QueueDecider
-from actors.deciders.queue.placement import AtRandom, ByCriterion, ByNode, ByRecord, Programmed
+from actors.deciders.queue.placement import (
+    AtRandom,
+    ByCriterion,
+    ByNode,
+    ByRecord,
+    ByRecordAtRandom,
+    Programmed,
+)
 from actors.parts.reserve import reserve_of
 from actors.pool import Take, compact, lowest
 from actors.protection import ProtectionKind
@@ -33,13 +40,12 @@ from policies.queue.estimates import Estimates, ExactEstimates, Noisy, Recent
 from policies.queue.names import allocation_named, default_order, order_named, strategy_named
 from sims.errors import unfit
 from sims.scenario import Scenario
-from sims.scenario.policy import Believed, Noise
+from sims.scenario.policy import BY_RECORD, Believed, Noise, Ties
 from sims.scenario.workload import Submission, Workload, iterative
 
 Rule = Allocation | BatchAllocation
 ANY = (None, "lowest", "compact")
 """Placements that treat all workers alike."""
-RECORDS = ("fewest-faults", "highest-score")
 """Placements by the records that repairs keep of workers."""
 CRITERIA = ("IP", "IE", "IY", "IAY")
 """Criteria of volatile13 that a placement can use."""
@@ -181,15 +187,17 @@ def take(
         return ByNode(platform.node, platform.able)
     if name == "random":
         return AtRandom(partial(system.stream, "placement"))
-    if name in RECORDS:
-        return ByRecord(badness)
+    if name in BY_RECORD:
+        drawn = scenario.policy.ties is Ties.RANDOM
+        stream = partial(system.stream, "placement")
+        return ByRecordAtRandom(badness, stream) if drawn else ByRecord(badness)
     if name == "programmed":
         return Programmed(programmed, {it.job.index: it.label for it in jobs.submissions})
     if name not in CRITERIA:
         raise unfit(
             "policy.placement",
             f"{name!r} is none",
-            ", ".join(("lowest, compact, nodes, random, programmed", *RECORDS, *CRITERIA)),
+            ", ".join(("lowest, compact, nodes, random, programmed", *BY_RECORD, *CRITERIA)),
         )
     from policies.enrolment import named as enrolment_named
 
@@ -204,19 +212,21 @@ def take(
 
 
 def badness_of(scenario: Scenario, records: Records | None) -> Callable[[int], float] | None:
-    """Return the measure of how bad a worker's record is, by which the placement `fewest-faults` or
-    `highest-score` chooses; None for other placements.
+    """Return the measure of how bad a worker's record is, by which the placement `fewest-faults`,
+    `highest-score` or `longest-back` chooses; None for other placements.
 
     Raises InputError where the scenario keeps no such records.
     """
     name = scenario.policy.placement
-    if name not in RECORDS:
+    if name not in BY_RECORD:
         return None
     if records is None:
         problem = f"{name!r}: records of workers are kept where what fails is repaired"
         raise unfit("policy.placement", problem, "[repair], or another placement")
     if name == "fewest-faults":
         return records.faults
+    if name == "longest-back":
+        return records.back
     scoring = records.scoring
     if scoring is None or not hasattr(scoring, "score"):
         problem = f"{name!r}: no worker has a score"
