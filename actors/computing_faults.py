@@ -146,8 +146,9 @@ class ComputingFaults(Hazard):
         """Take the units off a clock on which its job computes no more, and put those on it on
         which the job computes, that of `members`."""
         before, clock.members = clock.members, members
-        known = isinstance(members, Members) and isinstance(before, Members)
-        steps = members.since(before) if known and self.unit_size == 1 else None
+        steps: Sequence[tuple[int, int]] | None = None
+        if isinstance(members, Members) and isinstance(before, Members) and self.unit_size == 1:
+            steps = members.since(before)
         if steps is None:
             self._change_units(clock, *(_units(it, self.unit_size) for it in (before, members)))
             steps = ()

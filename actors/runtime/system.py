@@ -60,7 +60,8 @@ def unit_stream(seed: int, name: str, unit: int) -> Generator:
     eight times as long as all else: more than a unit's draws themselves.
     """
     named = f"{seed}/{name}/{unit}".encode()
-    return Generator(PCG64(Hashed(blake2b(named, digest_size=32).digest())))
+    seed_of: Any = Hashed(blake2b(named, digest_size=32).digest())  # numpy's stubs know no other
+    return Generator(PCG64(seed_of))
 
 
 @contextmanager

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Protocol
 
 import numpy as np
 from attrs import frozen
@@ -79,30 +78,6 @@ def _renewals(lives: Lives, time: float, mean: float, soon: bool) -> float:
     return float(np.interp(scaled, times, renewals))
 
 
-class Lives(Protocol):
-    """A law of the lives of units, of scale 1."""
-
-    @property
-    def mean(self) -> float:
-        """Mean life."""
-
-    @property
-    def squared_variation(self) -> float:
-        """Squared coefficient of variation, variance / mean^2."""
-
-    @property
-    def power(self) -> float:
-        """Power of the even spacing by which the times lie closer together near 0, where the
-        renewal function is not smooth."""
-
-    def cdf(self, times: Floats) -> Floats:
-        """Return the distribution function at each of `times`."""
-
-    def residual(self, times: Floats) -> Floats:
-        """Return, for each of `times`, the probability that at most this much is left of a life at
-        an arbitrary moment of it."""
-
-
 @frozen
 class WeibullLives:
     """Weibull lives of this shape and scale 1."""
@@ -119,13 +94,18 @@ class WeibullLives:
 
     @property
     def power(self) -> float:
-        return max(1.0, 2 / self.shape)  # m begins as t^shape
+        """Power of the even spacing by which the times lie closer together near 0, where the
+        renewal function is not smooth: it begins as t^shape."""
+        return max(1.0, 2 / self.shape)
 
     def cdf(self, times: Floats) -> Floats:
+        """Return the distribution function at each of `times`."""
         found: Floats = -np.expm1(-(times**self.shape))
         return found
 
     def residual(self, times: Floats) -> Floats:
+        """Return, for each of `times`, the probability that at most this much is left of a life at
+        an arbitrary moment of it."""
         return residual_cdf(times, self.mean, self.shape)
 
 
@@ -161,6 +141,9 @@ class LognormalLives:
         with np.errstate(divide="ignore"):
             found: Floats = ndtr(np.log(times) / self.sigma - less)
         return found
+
+
+Lives = WeibullLives | LognormalLives
 
 
 @cache

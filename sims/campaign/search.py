@@ -480,6 +480,11 @@ def known_of(values: Sequence[Value], which: int) -> Known:
     return known[which] if known else ANYTHING
 
 
+def depleted_of(values: Sequence[Value]) -> int:
+    """Return how many of a point's runs ran out of workers."""
+    return values.depleted if isinstance(values, Values) else 0
+
+
 def estimate(values: Sequence[Value], which: int, level: float) -> Estimate:
     """Return the mean, over a point's runs, of value number `which` (0: the objective, from 1: the
     measures that have bounds), with its interval at `level`. Runs without the value are left

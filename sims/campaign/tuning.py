@@ -54,6 +54,7 @@ from sims.campaign.search import (
     Trial,
     Value,
     Values,
+    depleted_of,
     estimate,
 )
 from sims.durations import FORMS as FORMS_OF_TIME
@@ -192,9 +193,9 @@ class Tuned(Answer):
         """Yield a note on the runs that ran out of workers, and in no mean: their points are out of
         the question."""
         trials = self.search.trials.values()
-        short = {it.point: it.values for it in trials if getattr(it.values, "depleted", 0)}
+        short = {it.point: it.values for it in trials if depleted_of(it.values)}
         parts = [
-            f"{settings_text(settings_at(self.search.dimensions, point))}: {runs.depleted} of "
+            f"{settings_text(settings_at(self.search.dimensions, point))}: {depleted_of(runs)} of "
             f"{counted(len(runs), 'run')}"
             for point, runs in list(short.items())[:SHORT]
         ]
@@ -471,7 +472,7 @@ def _nothing_fits(
         points = counted(len(search.trials), "point")
         problem = f"none of {points} has a {measure.value} in all of its runs"
         values = [it.values for it in search.trials.values()]
-        if depleted := sum(getattr(it, "depleted", 0) for it in values):
+        if depleted := sum(map(depleted_of, values)):
             problem += f": {depleted} of {counted(sum(map(len, values)), 'run')} ran out of workers"
         accepted = "ranges in which runs complete, a later --until, or another measure"
         return InputError(COMMAND_LINE, "--over", problem, accepted)

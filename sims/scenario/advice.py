@@ -15,7 +15,14 @@ from actors.protection import ProtectionKind
 from policies.interface.kinds import JobKind
 from sims.scenario import Scenario, Unit
 from sims.scenario.availability import AlwaysUp
-from sims.scenario.faults import ExponentialFaults, ListedFaults, NoFaults, Struck, Weibull
+from sims.scenario.faults import (
+    ExponentialFaults,
+    ListedFaults,
+    Lognormal,
+    NoFaults,
+    Struck,
+    Weibull,
+)
 from sims.scenario.jobs import Overrun, RigidSection
 from sims.scenario.platform import LinkSection
 from sims.scenario.protection import OnNotice, ProtectionSection
@@ -258,8 +265,8 @@ def _ends_before_detection(law: AnyFault) -> bool:
     """Return whether the law's downtime is over before its faults are detected, so that the
     worker's return reveals them first. It is false for hangs, and for laws from logs, whose
     failures have lengths of their own."""
-    lasting = isinstance(law, ExponentialFaults | Weibull | ListedFaults)
-    return lasting and not law.hangs and law.detection > law.downtime
+    lasting = ExponentialFaults | Weibull | Lognormal | ListedFaults
+    return isinstance(law, lasting) and not law.hangs and law.detection > law.downtime
 
 
 def _takes_checkpoints(section: ProtectionSection, scenario: Scenario) -> bool:

@@ -425,7 +425,7 @@ def _effect(scenario: Scenario, law: AnyFault, number: int) -> Fail | Hang:
     if law.hangs:
         return Hang(law.detection, number)
     differ = len({it.detection for it in scenario.faults.laws if not it.hangs}) > 1
-    downtime = 0 if scenario.repair is not None else law.downtime
+    downtime = 0 if scenario.repair is not None else law.downtime or 0
     return Fail(downtime, law.detection, differ, number)
 
 

@@ -158,7 +158,7 @@ def _fault_lengths(scenario: Scenario) -> Iterator[Timed]:
     for law in scenario.faults.laws:
         yield law.detection, "faults.detection"
         if scenario.repair is None:
-            yield law.downtime, "faults.downtime"
+            yield law.downtime or 0, "faults.downtime"
     for number, stage in enumerate(scenario.repair.stages if scenario.repair else ()):
         yield from ((time, f"repair.stages.{number}.times") for time in stage.times)
         if stage.law is RepairLaw.FIXED:
