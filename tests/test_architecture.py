@@ -174,9 +174,10 @@ def test_only_the_figures_module_and_scripts_know_matplotlib() -> None:
 
 
 def test_there_is_one_queue_of_events() -> None:
-    """A heap anywhere but in a policy would be a second order of events."""
+    """A heap anywhere but in a policy would be a second order of events; that of computing times at
+    which units fail orders none: only the first of them has a timer."""
     users = importers("heapq", "sched", "queue")
-    own = {"actors/runtime/loop.py", "actors/runtime/wall.py"}
+    own = {"actors/runtime/loop.py", "actors/runtime/wall.py", "actors/computing_faults.py"}
     assert users - within("policies", users) == own
 
 

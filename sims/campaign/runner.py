@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from attrs import define, evolve, field, frozen
 
 from sims.campaign import Campaign
-from sims.campaign.axes import Dimension, Point, settings_at
+from sims.campaign.axes import Dimension, Point, settings_at, settings_text
 from sims.campaign.batches import RunResult, RunStatus
 from sims.campaign.comparing import known_of, run_of
 from sims.campaign.engine import LONGEST, Watch, execute
@@ -19,7 +19,7 @@ from sims.campaign.pace import Pace
 from sims.campaign.plan import Cases
 from sims.campaign.question import named, refuse_raised
 from sims.campaign.results import Kept, Results
-from sims.campaign.search import SURE, Search, Value, Values, estimate
+from sims.campaign.search import SURE, Search, Value, Values, depleted_of, estimate
 from sims.durations import seconds
 from sims.errors import COMMAND_LINE, InputError
 from sims.intervals import Estimate
@@ -172,6 +172,24 @@ def values_of(found: Results, bounds: Sequence[Bound]) -> list[Values]:
         return Values(rows, known, sum(it.end is RunStatus.DEPLETED for it in results))
 
     return [values(results) for results in rows.values()]
+
+
+SHORT = 3
+"""Number of points of which it is told that runs ran out of workers."""
+
+
+def short_of_workers(search: Search) -> Iterator[str]:
+    """Yield a sentence on the runs of a search that ran out of workers, and are in no mean: their
+    points are no answer. Nothing is yielded if there are none."""
+    short = [it for it in search.trials.values() if depleted_of(it.values)]
+    told = [
+        f"{settings_text(settings_at(search.dimensions, it.point))}: "
+        f"{depleted_of(it.values)} of {counted(len(it.values), 'run')}"
+        for it in short[:SHORT]
+    ]
+    more = [f"some of {counted(len(short) - SHORT, 'further point')}"] if short[SHORT:] else []
+    if short:
+        yield f"Ran out of workers, so that their points are no answer: {'; '.join(told + more)}."
 
 
 @contextmanager

@@ -43,7 +43,7 @@ from sims.campaign.question import (
     precision_of,
 )
 from sims.campaign.results import Results, store_in
-from sims.campaign.runner import Bound, Runner, naming_over, values_of
+from sims.campaign.runner import Bound, Runner, naming_over, short_of_workers, values_of
 from sims.campaign.search import (
     EACH,
     FINE,
@@ -54,7 +54,6 @@ from sims.campaign.search import (
     Trial,
     Value,
     Values,
-    depleted_of,
     estimate,
 )
 from sims.durations import FORMS as FORMS_OF_TIME
@@ -67,8 +66,6 @@ from sims.telling import amount_of, counted, grid, time_words, units
 
 FEW = 7
 """Numbers of a range at which it is looked whether it can matter."""
-SHORT = 3
-"""Number of points whose runs out of workers are told."""
 FRESH = 2**20
 """Distance between the seeds of the search and those of the answer."""
 
@@ -189,21 +186,6 @@ class Tuned(Answer):
     def _measured(self) -> str:
         return f"{self.measure.value}{self._unit(self.measure, ', ')}"
 
-    def _depleted(self) -> Iterator[str]:
-        """Yield a note on the runs that ran out of workers, and in no mean: their points are out of
-        the question."""
-        trials = self.search.trials.values()
-        short = {it.point: it.values for it in trials if depleted_of(it.values)}
-        parts = [
-            f"{settings_text(settings_at(self.search.dimensions, point))}: {depleted_of(runs)} of "
-            f"{counted(len(runs), 'run')}"
-            for point, runs in list(short.items())[:SHORT]
-        ]
-        if len(short) > SHORT:
-            parts.append(f"some of {counted(len(short) - SHORT, 'further point')}")
-        if parts:
-            yield f"Ran out of workers, so that their points are no answer: {'; '.join(parts)}."
-
     @property
     def notes(self) -> list[str]:
         """Sentences below the table: the answer, what the scenario assumes, how points are compared
@@ -226,7 +208,7 @@ class Tuned(Answer):
             few, many, points = min(unknown), max(unknown), counted(len(unknown), "point")
             runs = f"{few:,} to " * (few < many) + counted(many, "run")
             said.append(f"{points} could be told neither as good nor worse with {runs} each.")
-        said += [*self._depleted(), *self._left(), *self._gaps()]
+        said += [*short_of_workers(self.search), *self._left(), *self._gaps()]
         tried = f"{counted(len(trials), 'point')}, {counted(self.runs, 'run')}"
         said.append(f"Tried: {tried}; the seeds of the answer are not those of the search.")
         return [*said, f"Run it alone: {self.command}"]
@@ -471,9 +453,7 @@ def _nothing_fits(
     if not known:
         points = counted(len(search.trials), "point")
         problem = f"none of {points} has a {measure.value} in all of its runs"
-        values = [it.values for it in search.trials.values()]
-        if depleted := sum(map(depleted_of, values)):
-            problem += f": {depleted} of {counted(sum(map(len, values)), 'run')} ran out of workers"
+        problem += "".join(f"; {it}" for it in short_of_workers(search))
         accepted = "ranges in which runs complete, a later --until, or another measure"
         return InputError(COMMAND_LINE, "--over", problem, accepted)
 
