@@ -109,7 +109,7 @@ def test_tune_gives_no_point_at_which_runs_run_out_of_workers(fleet: Path) -> No
 def test_a_search_of_which_all_runs_run_out_of_workers_says_so(fleet: Path) -> None:
     longer = LONG | {"job.jobs.0.time": "300 d"}
     with (
-        pytest.raises(InputError, match="standbys=0: 4 of 4 runs; job.jobs.0.standbys=1: 4 of 4"),
+        pytest.raises(InputError, match=r"standbys=0: 4 of 4 runs; .*standbys=1: 4 of 4"),
         at_once() as workers,
     ):
         over = {"job.jobs.0.standbys": [0, 1]}
