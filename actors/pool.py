@@ -129,7 +129,7 @@ class Pool:
             rest = lowest if in_order is None and self.take is not compact else self.take
             ready = rest(self.numbers, more, (), index) if more else ()
         elif in_order is not None and more:
-            chosen = in_order(self.numbers, count + more)
+            chosen = in_order(self.numbers, count + more, index)
             taken, ready = (intervals_of(sorted(it)) for it in (chosen[:count], chosen[count:]))
             self.numbers.remove(taken)
             self.numbers.remove(ready)

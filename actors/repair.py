@@ -7,6 +7,7 @@ from bisect import insort
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from math import inf
+from typing import Any
 
 from attrs import define, field
 from numpy.random import Generator
@@ -175,9 +176,9 @@ class Repairs(Actor):
     hazards: Mapping[Struck, Sequence[str]]
     """Maps each kind of unit to the names of the hazards that strike such units and that are told
     which of them are cured."""
-    badness: Callable[[int], float] | None = None
-    """Returns how bad a worker's record is, by the measure of the scheduler's placement; None: no
-    placement chooses by records."""
+    badness: Callable[[int], Any] | None = None
+    """Returns how bad a worker's record is, by the measure of the scheduler's placement, or the
+    record itself for one of the user's own; None: no placement chooses by records."""
     _units: dict[tuple[Struck, int], Unit] = field(init=False, factory=dict)
     _struck: list[UnitStruck] = field(init=False, factory=list)
     _over: list[Repair] = field(init=False, factory=list)

@@ -4,6 +4,7 @@ of jobs."""
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
 from attrs import field, frozen
 
@@ -121,8 +122,9 @@ class RecordsChanged:
     of the placement (rules.md, R9)."""
 
     workers: Sequence[int]
-    badness: Sequence[float]
-    """How bad the record of each of these workers is."""
+    badness: Sequence[Any]
+    """How bad the record of each of these workers is; the records themselves for a placement of the
+    user's own."""
 
 
 @message

@@ -40,7 +40,7 @@ from sims.world import run as simulate
 from sims.world import with_given
 from sims.writing import refuse_inputs
 
-CODE_KEYS = ("name", "order", "allocation")
+CODE_KEYS = ("name", "order", "allocation", "placement")
 """Keys of `[policy]` that may name code."""
 
 Workers = TypeVar("Workers", bound=WorkerFields)

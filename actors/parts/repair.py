@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from attrs import define, field
 
@@ -96,8 +96,9 @@ class RepairReports(SchedulerPart):
     learns from it which workers retire, and how bad their records are (rules.md, R6 to R9)."""
 
     repairs: Actor
-    badness: list[float]
-    """How bad the record of each worker is; empty where no placement chooses by records."""
+    badness: list[Any]
+    """How bad the record of each worker is, or the record; empty where no placement chooses by
+    records."""
     _widths: Counter[int] = field(init=False, factory=Counter)
     """Number of unfinished jobs by the number of workers that each needs."""
 

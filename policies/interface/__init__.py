@@ -29,6 +29,7 @@ from policies.interface.pack import (
     RedistributionView,
     Resize,
 )
+from policies.interface.placement import PlacementPolicy, StartView
 from policies.interface.queue import (
     Allocation,
     Allotment,
@@ -70,6 +71,7 @@ __all__ = [
     "KindPolicy",
     "Offer",
     "Order",
+    "PlacementPolicy",
     "Queued",
     "Reason",
     "RedistributionPolicy",
@@ -81,6 +83,7 @@ __all__ = [
     "RunningView",
     "ServiceOrder",
     "Sharing",
+    "StartView",
     "Strategy",
     "Waiting",
     "Wake",

@@ -68,7 +68,8 @@ def new(
     training job on nodes that fail, with four lines to edit. -o also writes the editors' schema
     beside it. `holdfast new policy POINT` prints a policy for a decision point: of a queue
     strategy, order, allocation, batch_allocation; enrolment; of a pack pack_allocation,
-    redistribution; copies; of a master service; of deadlines deadline; of repairs retirement.
+    redistribution; copies; of a master service; of deadlines deadline; of starts placement; of
+    repairs retirement.
     `holdfast new hazard` prints a law of faults.
     """
     begun = what == SCENARIO

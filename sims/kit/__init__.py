@@ -38,6 +38,8 @@ class Point(enum.Enum):
     """The order in which a master serves workers."""
     DEADLINE = "deadline"
     """The kind of worker on which a job with a deadline continues."""
+    PLACEMENT = "placement"
+    """The free workers that a job of a queue starts on."""
     RETIREMENT = "retirement"
     """The repaired workers, or nodes, that do not come back."""
 

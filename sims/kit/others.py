@@ -13,11 +13,21 @@ from hypothesis import strategies as st
 from actors.deciders.copies.checks import CheckedCopies
 from actors.deciders.enrolment.checks import answer, check
 from actors.deciders.pack.checks import allocate, redistribute
+from actors.deciders.queue.placement import Start, places
 from actors.master import choose
 from actors.records import Record, ask
-from policies.interface import Cause, Configuration, DueJob, Enrolment, Offer, Reason
+from policies.interface import (
+    BatchJob,
+    Cause,
+    Configuration,
+    DueJob,
+    Enrolment,
+    Offer,
+    Reason,
+)
 from policies.interface.copies import ActiveJobs
 from policies.maths.markov import Belief, MarkovChain
+from policies.maths.speedup import Table
 from sims.kit import AskedCase
 from sims.scenario.builders.members import KindAmong
 
@@ -261,17 +271,32 @@ class FleetMoment:
         return self.records[worker]
 
 
+def _record(draw: st.DrawFn, now: float) -> Record:
+    """Draw the record of a worker until the time `now`."""
+    times = sorted(draw(st.lists(st.floats(0, now), max_size=4)))
+    repairs, back = draw(st.integers(0, len(times))), draw(st.floats(0, now))
+    return Record(times, repairs, draw(st.floats(0, now)), back if repairs else None)
+
+
+@st.composite
+def placements(draw: st.DrawFn) -> AskedCase:
+    """Draw a question on which of up to eight workers, some of which are free, a job starts; each
+    worker has a random record of faults and repairs."""
+    now, workers = float(draw(st.integers(1, 100))), draw(st.integers(1, 8))
+    records = [_record(draw, now) for _ in range(workers)]
+    free = sorted(draw(st.sets(st.integers(0, workers - 1), min_size=1)))
+    count = draw(st.integers(1, len(free)))
+    job = BatchJob(0, "J1", Table((10.0,) * count))
+    return AskedCase((Start(now, job, count, tuple(free), records),), places)
+
+
 @st.composite
 def retirements(draw: st.DrawFn) -> AskedCase:
     """Draw a question on whether a repaired unit, which is a range of the workers of a fleet of up
     to eight, comes back; each worker has a random record of faults and repairs."""
     now, workers = float(draw(st.integers(1, 100))), draw(st.integers(1, 8))
 
-    def record() -> Record:
-        times = sorted(draw(st.lists(st.floats(0, now), max_size=4)))
-        return Record(times, draw(st.integers(0, len(times))), draw(st.floats(0, now)))
-
-    records = [record() for _ in range(workers)]
+    records = [_record(draw, now) for _ in range(workers)]
     first = draw(st.integers(0, workers - 1))
     unit = range(first, draw(st.integers(first + 1, workers)))
     left = draw(st.integers(1, workers))

@@ -46,6 +46,7 @@ POINTS: Mapping[Point, tuple[Any, Callable[[], SearchStrategy[AskedCase]]]] = Ma
         Point.COPIES: (RedundancyPolicy, others.copies),
         Point.SERVICE: (ServiceOrder, others.services),
         Point.DEADLINE: (KindPolicy, others.deadlines),
+        Point.PLACEMENT: (None, others.placements),  # recognised by `places`
         Point.RETIREMENT: (None, others.retirements),  # recognised by `retires`
     }
 )
@@ -337,11 +338,16 @@ def recognised(
 def _candidates(policy: Any) -> list[Point]:
     """Return the decision points that a policy may be for.
 
-    A method `allot`, `at` or `retires` tells the point. Else the policy, if it can be called, fits
-    the points whose Protocol has parameters of the same names or, if there are none, as many
-    parameters.
+    A method `allot`, `at`, `places` or `retires` tells the point. Else the policy, if it can be
+    called, fits the points whose Protocol has parameters of the same names or, if there are none,
+    as many parameters.
     """
-    methods = {"allot": Point.BATCH_ALLOCATION, "at": Point.ORDER, "retires": Point.RETIREMENT}
+    methods = {
+        "allot": Point.BATCH_ALLOCATION,
+        "at": Point.ORDER,
+        "places": Point.PLACEMENT,
+        "retires": Point.RETIREMENT,
+    }
     for method, point in methods.items():
         if callable(getattr(policy, method, None)):
             return [point]

@@ -117,7 +117,7 @@ class PolicySection(Section):
     placement: str | None = None
     """Rule that chooses the free workers of a queue's run: `lowest` (the default), `compact`,
     `programmed`, `nodes`, `random`, `fewest-faults`, `highest-score`, `longest-back`, `IP`, `IE`,
-    `IY`, `IAY`; or of a copy: `uniform` (the default), `lowest`."""
+    `IY`, `IAY`, or `package.module:Name`; or of a copy: `uniform` (the default), `lowest`."""
     ties: Ties = Ties.NUMBER
     """Choice among workers whose records a placement finds equally good: the lowest `number`, or at
     `random`."""

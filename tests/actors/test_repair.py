@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from actors.events import (
     RepairStarted,
     RunEnded,
     RunStarted,
+    StandbysHeld,
     UnitFailed,
     UnitRetired,
     WorkerChanged,
@@ -439,3 +441,78 @@ def test_a_trace_says_on_what_the_fault_of_a_lost_run_is_blamed(tmp_path: Path) 
         "the fault of worker 0 is blamed on worker 1",
         "the fault of worker 2 is blamed on nobody",
     ]
+
+
+# --- a placement of the user's own ----------------------------------------------------------------
+
+PLACES = """
+from policies.interface import StartView
+
+class Mine:
+    def places(self, view: StartView):
+        told.append((view.now, view.job.name, view.count, tuple(view.free)))
+        return {answer}
+
+told = []
+"""
+
+
+def placed(
+    tmp_path: Path, answer: str, strikes: Sequence[Sequence[float]] = ((1, 3), (5, 2)), **more: Any
+) -> list[Record]:
+    """The log of the job that is placed by a policy of the user's, which answers so."""
+    (tmp_path / "places.py").write_text(PLACES.format(answer=answer))
+    table = {
+        "name": "placed",
+        "platform": {"workers": 4},
+        "faults": {"kind": "list", "strikes": strikes},
+        "repair": fixed(1),
+        "protection": {"kind": "images", "period": 1},
+        "policy": {"placement": "places:Mine"},
+        "job": {"kind": "rigid", "jobs": [{"name": "A", "processors": 2, "time": 12} | more]},
+    }
+    found = list(run(table, folder=tmp_path).records())
+    assert list(audit(found)) == []
+    return found
+
+
+def test_a_placement_of_ones_own_chooses_by_records(tmp_path: Path) -> None:
+    """The highest numbers without a fault: 2 and 3 at 0, 1 and 2 at 1, when worker 3 has one, and 0
+    and 1 at 5."""
+    found = placed(
+        tmp_path,
+        "sorted(view.free, key=lambda it: (len(view.record(it).faults), -it))[: view.count]",
+    )
+    for time, processors in ((0, "2-3"), (1, "1-2"), (5, "0-1")):
+        assert times(found, RunStarted, processors=processors) == [time]
+
+
+def test_a_placement_of_ones_own_sees_when_workers_came_back(tmp_path: Path) -> None:
+    """Worker 1 is back at 2, and comes first at 5, when worker 0 is struck."""
+    answer = "sorted(view.free, key=lambda it: -(view.record(it).back or 0))[: view.count]"
+    found = placed(tmp_path, answer, ((1, 1), (5, 0)))
+    for time, processors in ((0, "0-1"), (1, "0 2"), (5, "1-2")):
+        assert times(found, RunStarted, processors=processors) == [time]
+
+
+def test_the_last_that_a_placement_of_ones_own_chooses_are_standbys(tmp_path: Path) -> None:
+    found = placed(tmp_path, "view.free[::-1][: view.count]", standbys=1)
+    assert times(found, RunStarted, processors="2-3")[0] == 0
+    assert times(found, StandbysHeld, processors="1") == [0]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("[0]", "2 different free workers are accepted"),
+        ("[0, 0]", "2 different free workers"),
+        ("[0, 9]", "2 different free workers"),
+        ("None", "2 different free workers"),
+        ("[0.5, 1]", "2 different free workers"),
+        ("view.nothing", "places.py, line 7"),
+    ],
+)
+def test_a_placement_that_cannot_be_had_is_told(tmp_path: Path, answer: str, said: str) -> None:
+    with pytest.raises(BadDecision, match=said) as raised:
+        placed(tmp_path, answer)
+    assert "places:Mine" in str(raised.value)

@@ -5,12 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain, groupby
 
+import numpy as np
 from attrs import define, field, frozen
 from numpy.random import Generator
 
+from actors.decisions import answer, items, refusal
 from actors.intervals import Intervals, Numbers, intervals_of, members
+from actors.records import Record
 from actors.runtime import Home
-from policies.interface import Enrolment, EnrolmentPolicy, Reason, RunningView
+from policies.interface import (
+    BatchJob,
+    Enrolment,
+    EnrolmentPolicy,
+    PlacementPolicy,
+    Reason,
+    RunningView,
+)
 
 NO_WORKERS: frozenset[int] = frozenset()
 
@@ -46,9 +56,9 @@ class ByNode:
     def __call__(self, numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
         return _taken(numbers, self.in_order(numbers, count))
 
-    def in_order(self, numbers: Numbers, count: int) -> list[int]:
+    def in_order(self, numbers: Numbers, count: int, index: int = -1) -> list[int]:
         """Return `count` of the free workers in `numbers`, in the order in which the placement
-        chooses them."""
+        chooses them, whatever the job."""
         return self.of(members(numbers.intervals()), count)
 
     def of(self, free: Sequence[int], count: int) -> list[int]:
@@ -86,7 +96,7 @@ class AtRandom:
         places = self._stream().choice(len(free), count, replace=False, shuffle=False)
         return _taken(numbers, [free[place] for place in places.tolist()])
 
-    def in_order(self, numbers: Numbers, count: int) -> list[int]:
+    def in_order(self, numbers: Numbers, count: int, index: int = -1) -> list[int]:
         """Return `count` of the free workers, drawn at random, in the order in which they are
         drawn; the caller takes the last ones as standbys, ready to replace members."""
         free = members(numbers.intervals())
@@ -111,7 +121,7 @@ class ByRecord:
     def __call__(self, numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
         return _taken(numbers, self.in_order(numbers, count))
 
-    def in_order(self, numbers: Numbers, count: int) -> list[int]:
+    def in_order(self, numbers: Numbers, count: int, index: int = -1) -> list[int]:
         """Return the `count` best of the free workers in `numbers`, the best first."""
         return self.of(members(numbers.intervals()), count)
 
@@ -135,7 +145,7 @@ class ByRecordAtRandom:
     def __call__(self, numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
         return _taken(numbers, self.in_order(numbers, count))
 
-    def in_order(self, numbers: Numbers, count: int) -> list[int]:
+    def in_order(self, numbers: Numbers, count: int, index: int = -1) -> list[int]:
         """Return the `count` best of the free workers in `numbers`, the best first."""
         free = members(numbers.intervals())
         if count < len(free):
@@ -143,6 +153,62 @@ class ByRecordAtRandom:
                 self._rng = self.stream()
             free = tuple(self._rng.permutation(free).tolist())
         return sorted(free, key=self.badness.__getitem__)[:count]
+
+
+NO_RECORD = Record((), 0, 0.0)
+"""Record of a worker on which nothing is recorded."""
+
+
+@frozen
+class Start:
+    """Shows a placement policy a start (satisfies policies.interface.placement.StartView)."""
+
+    now: float
+    job: BatchJob
+    count: int
+    free: Sequence[int]
+    records: Sequence[Record]
+    """Record of each worker; empty where none are kept."""
+
+    def record(self, worker: int) -> Record:
+        """Return what is recorded of this worker."""
+        return self.records[worker] if self.records else NO_RECORD
+
+
+def places(policy: PlacementPolicy, view: Start) -> list[int]:
+    """Ask a placement policy for the workers of a start, and return them in the order in which they
+    are chosen. Raises BadDecision unless they are as many as asked for, free, and all different."""
+    answered = answer(policy.places, view)
+    found, free = items(policy, answered), set(view.free)
+    whole = found is not None and all(isinstance(it, int | np.integer) for it in found)
+    chosen = [int(it) for it in found] if whole and found else []  # type: ignore[call-overload]
+    if len(chosen) != view.count or len(set(chosen)) != len(chosen) or not free.issuperset(chosen):
+        problem = f"{view.count} different free workers are accepted"
+        seen = f"free={list(view.free)}, count={view.count}, {view.job.name} at {view.now!r}"
+        raise refusal(policy, repr(answered), problem, seen)
+    return chosen
+
+
+@frozen
+class ByPolicy:
+    """Placement that a policy of the user's chooses, which sees the records of all free workers
+    (rules.md, R9)."""
+
+    policy: PlacementPolicy
+    records: Sequence[Record]
+    """Record of each worker, kept up to date by the scheduler; empty where nothing is repaired."""
+    jobs: Mapping[int, BatchJob]
+    """Maps a job's index to its description."""
+    now: Callable[[], float]
+
+    def __call__(self, numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
+        return _taken(numbers, self.in_order(numbers, count, index))
+
+    def in_order(self, numbers: Numbers, count: int, index: int = -1) -> list[int]:
+        """Return `count` of the free workers in `numbers`, in the order in which the policy chooses
+        them for the job with this index."""
+        free = members(numbers.intervals())
+        return places(self.policy, Start(self.now(), self.jobs[index], count, free, self.records))
 
 
 @frozen

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import partial
 from math import isinf
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from attrs import astuple, field, frozen
 
@@ -215,9 +215,9 @@ class Deciding:
     """Records of workers, kept by the actor that repairs; None where nothing is repaired."""
     standbys: bool = False
     """Whether any job has standbys."""
-    measure: Callable[[int], float] | None = None
+    measure: Callable[[int], Any] | None = None
     """How bad a worker's record is, where the placement chooses by records."""
-    badness: list[float] = field(factory=list)
+    badness: list[Any] = field(factory=list)
     """How bad each worker's record is, as it is reported to the scheduler."""
     programmed: dict[str, set[int]] = field(factory=dict)
     """Maps the label of a program to the workers that hold it."""

@@ -13,6 +13,7 @@ from actors.deciders.queue.placement import (
     AtRandom,
     ByCriterion,
     ByNode,
+    ByPolicy,
     ByRecord,
     ByRecordAtRandom,
     Programmed,
@@ -22,7 +23,7 @@ from actors.pool import Take, compact, lowest
 from actors.protection import ProtectionKind
 from actors.records import Records
 from actors.runtime import System, stream
-from policies.interface import Enrolment
+from policies.interface import Enrolment, PlacementPolicy
 from policies.interface.kinds import JobKind
 from policies.interface.maintenance import Maintenance
 from policies.interface.queue import (
@@ -40,6 +41,7 @@ from policies.queue.estimates import Estimates, ExactEstimates, Noisy, Recent
 from policies.queue.names import allocation_named, default_order, order_named, strategy_named
 from sims.errors import unfit
 from sims.scenario import Scenario
+from sims.scenario.own_code import OWN, own
 from sims.scenario.policy import BY_RECORD, Believed, Noise, Ties
 from sims.scenario.workload import Submission, Workload, iterative
 
@@ -171,7 +173,7 @@ def take(
     jobs: Workload,
     system: System,
     programmed: Mapping[str, Collection[int]],
-    badness: Sequence[float],
+    badness: Sequence[Any],
 ) -> Take:
     """Return the placement: the function that chooses which free workers a run gets. It reads which
     workers hold a program from `programmed`, and how bad their records are from `badness`; the
@@ -187,17 +189,15 @@ def take(
         return ByNode(platform.node, platform.able)
     if name == "random":
         return AtRandom(partial(system.stream, "placement"))
-    if name in BY_RECORD:
-        drawn = scenario.policy.ties is Ties.RANDOM
-        stream = partial(system.stream, "placement")
-        return ByRecordAtRandom(badness, stream) if drawn else ByRecord(badness)
+    if name in BY_RECORD or _own(name):
+        return _by_records(scenario, jobs, system, badness)
     if name == "programmed":
         return Programmed(programmed, {it.job.index: it.label for it in jobs.submissions})
     if name not in CRITERIA:
         raise unfit(
             "policy.placement",
             f"{name!r} is none",
-            ", ".join(("lowest, compact, nodes, random, programmed", *BY_RECORD, *CRITERIA)),
+            ", ".join(("lowest, compact, nodes, random, programmed", *BY_RECORD, *CRITERIA, OWN)),
         )
     from policies.enrolment import named as enrolment_named
 
@@ -211,13 +211,36 @@ def take(
     return ByCriterion(system, programmed, enrolment_named(name), known, size)
 
 
-def badness_of(scenario: Scenario, records: Records | None) -> Callable[[int], float] | None:
+def _own(name: str | None) -> bool:
+    """Return whether a placement is one of the user's own."""
+    return name is not None and ":" in name
+
+
+def _by_records(scenario: Scenario, jobs: Workload, system: System, badness: Sequence[Any]) -> Take:
+    """Return the placement by records, or that of the user's own, which sees them.
+
+    Raises InputError where the user's cannot be loaded.
+    """
+    name = scenario.policy.placement
+    if name is not None and _own(name):
+        policy = own(name, {}, scenario.folder, "policy.placement", PlacementPolicy)
+        known = {it.job.index: it.job for it in jobs.submissions}
+        return ByPolicy(policy, badness, known, lambda: system.loop.now)
+    if scenario.policy.ties is Ties.RANDOM:
+        return ByRecordAtRandom(badness, partial(system.stream, "placement"))
+    return ByRecord(badness)
+
+
+def badness_of(scenario: Scenario, records: Records | None) -> Callable[[int], Any] | None:
     """Return the measure of how bad a worker's record is, by which the placement `fewest-faults`,
-    `highest-score` or `longest-back` chooses; None for other placements.
+    `highest-score` or `longest-back` chooses, or what returns the record itself for one of the
+    user's own; None for other placements.
 
     Raises InputError where the scenario keeps no such records.
     """
     name = scenario.policy.placement
+    if _own(name):
+        return None if records is None else records.record
     if name not in BY_RECORD:
         return None
     if records is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from actors.events import RepairDescribed, Struck
 from actors.records import Records
@@ -47,7 +48,7 @@ def spawn_repairs(
     system: System,
     registry: WorkerRegistry,
     records: Records | None,
-    badness: Callable[[int], float] | None,
+    badness: Callable[[int], Any] | None,
 ) -> Repairs | None:
     """Make the actor that repairs what faults strike, which keeps `records`; return it, or None
     where there are none, because faults have a downtime. `badness` is the measure of records by
