@@ -189,7 +189,7 @@ def test_a_kind_is_required_only_where_it_has_to_choose() -> None:
 
 
 def test_types_name_values_and_kinds_each_of_which_is_explained() -> None:
-    assert found("protection", "period").type == 'time | "young" | "daly"'
+    assert found("protection", "period").type == 'time | "young" | "daly" | "continuous"'
     key = found("job", "overrun", "rigid")
     assert key.type.split(" | ") == list(dict(key.choices)) == ["finish", "kill"]
     kinds = found("platform", "speed").type.split(" | ")
