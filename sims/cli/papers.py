@@ -135,7 +135,7 @@ def run(
             found = execute(campaign, workers, Store(folder), watch=watch)
         refuse_raised(found)
     values = [it for it in item.values(found) if not rows or it.who in rows]
-    if item.name.startswith("published/") and _asks_less(item, size):
+    if item.whole and item.campaign(size).set != item.campaign("full").set:
         values = [evolve(it, paper=None, basis="") for it in values]
         show("At this size less is run than was published, whose values do not stand beside it.")
     show_table(table(f"{item.name}: {item.about}", values))
@@ -143,12 +143,6 @@ def run(
     picture = folder / f"{item.name.partition('/')[2]}.png"
     for path in draw(found, values, picture) if found else item.pictures(folder):
         show(f"picture  {path}")
-
-
-def _asks_less(item: Item, size: str) -> bool:
-    """Return whether the item's scenario at this size is another than the paper's: less work, for
-    example, not only fewer runs."""
-    return item.drawn and item.campaign(size).set != item.campaign("full").set
 
 
 def _refuse_axes(campaign: Campaign, axes: Collection[str]) -> None:

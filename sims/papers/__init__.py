@@ -70,6 +70,10 @@ class Item:
     """Maps each row to the basis of the values beside ours, one of `values.BASES`; `*` stands for
     the other rows. Without an entry, a paper prints the values as its results."""
 
+    whole: bool = False
+    """Whether its values are of all the work: with less of it the paper's do not stand beside
+    them."""
+
     @property
     def drawn(self) -> bool:
         """Whether the item has a campaign; otherwise it is computed."""
