@@ -94,7 +94,7 @@ def test_the_audit_shares_nothing_with_what_builds_a_scenario() -> None:
     """What both sides took from one place would be wrong for both, and no audit would find it."""
     shared = {
         place(path): name
-        for path in sorted((ROOT / "sims/audit").glob("*.py"))
+        for path in sorted((ROOT / "sims/audit").rglob("*.py"))
         for name in imports(path)
         if name.startswith("sims.")
         and not name.startswith(("sims.audit", "sims.log", "sims.errors"))
@@ -200,6 +200,7 @@ SUBJECTS = {
     "sims/plots/scene.py": "the sign of a fault that is ignored",
     "sims/repeat.py": "repeats a run from its first event, and compares the last",
     "sims/trace/dependencies.py": "says which described condition led to a submission",
+    "sims/trace/parts/": "has the words for each event of a mechanism",
     "sims/trace/run.py": "says what happens to a member, with the event that is a line's cause",
     "sims/trace/story.py": "has a line for each event of a job, with its number and its cause",
     "sims/trace/watch.py": "names the event and the cause of each promise of a wait",
@@ -279,11 +280,9 @@ def test_the_hooks_of_a_history_are_overridden_by_its_writers_and_by_traces_alon
 
 LONE = {
     "Activities": "to be united with the driver of live runs",
-    "Expectations": "the audit's, which is to become composition",
     "FollowingJob": "keys of a section, which a kind of section shares",
     "Handlers": "is made, by way of an attribute of `Actor`",
     "Terminated": "what is caught where either may come",
-    "Turns": "the audit's, which is to become composition",
 }
 """Base classes with a single subclass, and why they are left."""
 
@@ -349,6 +348,24 @@ def test_a_mechanism_of_runs_imports_no_other_but_the_storage_that_it_loads_from
     assert {it: others for it, others in found.items() if others} == {
         "actors.parts.replicas": {"actors.parts.storage"}  # a replica loads for itself
     }
+
+
+def class_names(folder: str) -> set[str]:
+    files = (path for path in SHIPPED if place(path).startswith(folder))
+    return {it.name for path in files for it in nodes(path) if isinstance(it, ast.ClassDef)}
+
+
+def test_no_class_of_the_audit_has_the_name_of_one_of_the_world() -> None:
+    """What the audit expects of a job is no job: `ExpectedJob`, and so on."""
+    assert class_names("actors/") & class_names("sims/audit/") == set()
+
+
+def test_the_audit_knows_its_rules_of_mechanisms_by_their_table_alone() -> None:
+    known = modules()
+    parts = {it for it in known if it.startswith("sims.audit.parts.")}
+    others = [it for it in known if it.startswith("sims.audit.") and it not in parts]
+    users = {it: found for it in others if (found := imported(known[it], known) & parts)}
+    assert users == {"sims.audit.audit": {"sims.audit.parts.order"}}
 
 
 # --- randomness -----------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ jobs, and the end. Changes of workers are in `copies.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import pairwise
 from typing import Any
@@ -18,22 +18,10 @@ from policies import deadline, enrolment, pack
 from policies.copies import named
 from policies.interface.kinds import JobKind
 from policies.queue.names import is_strategy
-from sims.audit import (
-    copies,
-    dependencies,
-    link,
-    machine,
-    parts,
-    repair,
-    replicas,
-    reserve,
-    runs,
-    storage,
-    windows,
-)
-from sims.audit.columns import Columns
-from sims.audit.deciding import Decider, Enrolment
-from sims.audit.facts import Job
+from sims.audit import copies, link, runs, stages
+from sims.audit.columns import ColumnChecks
+from sims.audit.deciding import DecisionChecks, EnrolmentChecks
+from sims.audit.facts import ExpectedJob
 from sims.audit.law import (
     Broken,
     Law,
@@ -47,12 +35,13 @@ from sims.audit.law import (
     possible,
     same,
 )
-from sims.audit.pack import Pack
-from sims.audit.queue import Queue
+from sims.audit.pack import PackChecks
+from sims.audit.parts.order import ORDER
+from sims.audit.queue import QueueChecks
 from sims.audit.scenario import given
 from sims.audit.turns import Script
-from sims.audit.workers import Free, Service, by_worker
-from sims.audit.world import Handler, World
+from sims.audit.workers import Free, Service, by_worker, numbers, parse_spans
+from sims.audit.world import Handler, PartRules, World
 from sims.errors import AuditFailed
 from sims.log import Misfit
 
@@ -64,16 +53,16 @@ def _of_copies(name: str) -> bool:
     return False
 
 
-DECIDERS: dict[DeciderKind, tuple[type[Decider], Callable[[str], bool], JobKind | None]] = {
-    DeciderKind.QUEUE: (Queue, is_strategy, None),
+DECIDERS: dict[DeciderKind, tuple[type[DecisionChecks], Callable[[str], bool], JobKind | None]] = {
+    DeciderKind.QUEUE: (QueueChecks, is_strategy, None),
     DeciderKind.ENROLMENT: (
-        Enrolment,
+        EnrolmentChecks,
         {*enrolment.CATALOGUE, "FIXED"}.__contains__,
         JobKind.ITERATIVE,
     ),
-    DeciderKind.PACK: (Pack, pack.CATALOGUE.__contains__, JobKind.MALLEABLE),
-    DeciderKind.COPIES: (Columns, _of_copies, JobKind.RIGID),
-    DeciderKind.DEADLINE: (Decider, deadline.NAMED.__contains__, JobKind.RIGID),
+    DeciderKind.PACK: (PackChecks, pack.CATALOGUE.__contains__, JobKind.MALLEABLE),
+    DeciderKind.COPIES: (ColumnChecks, _of_copies, JobKind.RIGID),
+    DeciderKind.DEADLINE: (DecisionChecks, deadline.NAMED.__contains__, JobKind.RIGID),
 }
 """Maps a kind of decider to its checks, to a test whether a name is a policy of that kind, and to
 the only kind of job that it schedules (None for a queue: all kinds)."""
@@ -96,7 +85,7 @@ def audit(records: Iterable[Record]) -> Iterator[Violation]:
         try:
             for record in records:
                 _read(w, record)
-            ended = w.seq < 0 or w.ended
+            ended = w.seq < 0 or w.turns.ended
             must(Law.END, ended, "the log does not end with ScenarioEnded")
         except Broken as broken:
             line = as_text(w.line.event) if w.line is not None else "the log"
@@ -142,26 +131,18 @@ def begin(w: World, event: e.ScenarioStarted) -> Script:
     framed(each, "each worker has a name, or none")
     w.given = given(event)
     framed(w.given.unit in (None, event.unit), f"its scenario's times are in {w.given.unit}")
-    w.head, w.lateness = event, event.late or 0
+    w.head, w.turns.lateness = event, event.late or 0
     w.free, w.able = Free((0, event.processors), event.processors), event.processors
     settings = dict(setting.partition("=")[::2] for setting in event.settings)
-    w.reuses = decider is Enrolment and settings.get("reuse") != "False"
+    w.reuses = decider is EnrolmentChecks and settings.get("reuse") != "False"
     # Deadlines are the only kind without checks of their own: their decider is the base class.
-    w.changeover = float(settings.get("changeover", 0)) if decider is Decider else 0
+    w.changeover = float(settings.get("changeover", 0)) if decider is DecisionChecks else 0
     w.decider = decider(w, settings)
-    w.handlers = HANDLERS | w.decider.line_handlers()
+    w.handlers.update(w.decider.line_handlers())
     # The order matters: channels are assigned last in an instant, the decider judges the state
-    # after that, and it forgets the instant's causes only when replacement has used them.
-    w.after = [
-        lambda: link.close(w),
-        lambda: storage.close(w),
-        w.decider.close,
-        lambda: machine.close(w),
-        lambda: windows.close(w),
-        lambda: repair.close(w),
-        lambda: reserve.close(w),
-        w.decider.clear,
-    ]
+    # after that, and it forgets the instant's causes only when all parts have used them.
+    parts = (it.close for it in w.parts[PartRules.close])
+    w.turns.after = [lambda: link.close(w), w.decider.close, *parts, w.decider.clear]
     yield event, (None,)
 
 
@@ -174,7 +155,11 @@ def describe(w: World, event: Event) -> Script:
     framed(early and place >= w.place and not begun, "it comes too late")
     w.place = place
     amounts(event)
-    PLATFORM.get(type(event), _know)(w, event)
+    part = next((it for it in w.parts.each if it.head and it.head.kind is type(event)), None)
+    if part is None:
+        PLATFORM.get(type(event), _know)(w, event)
+    else:
+        part.describe(event)
     if isinstance(event, ONCE):
         w.heads.add(type(event))
     yield event, 0
@@ -186,7 +171,7 @@ def _know(w: World, event: Event) -> None:
     match event:
         case e.ProcessesDescribed(scale=scale):
             possible(scale > 0)
-            w.measured = True
+            w.turns.measured = True
         case e.ChainsBelieved(chains=chains):
             rows = [row for it in by_worker(w.head.processors, chains).values() for row in it]
             possible(all(min(row) >= 0 and same(sum(row), 1) for row in rows), "no probabilities")
@@ -205,9 +190,31 @@ def _know(w: World, event: Event) -> None:
             possible(deadline > 0 and job not in w.deadlines, "{} has a deadline already", job)
             w.deadlines.add(job)
         case e.PackDescribed(pair=pair, mtbf=mtbf, releases=releases, fatal=fatal):
-            framed(isinstance(w.decider, Pack), "no pack decides")
+            framed(isinstance(w.decider, PackChecks), "no pack decides")
             possible(pair >= 1 and mtbf != 0 and not (releases and fatal))
             w.pack = event
+
+
+def _describe_platform(w: World, event: e.PlatformDescribed) -> None:
+    """Keep the description of the platform: its nodes, its spares (which leave the free workers),
+    and after which times faults are detected. Raises Broken if it is no valid one."""
+    sound = event.node >= 1 and 0 <= event.spares < w.head.processors
+    possible(sound and min(event.detections, default=0) >= 0)
+    w.platform, w.late = event, any(event.detections)
+    if event.spares:
+        size = w.head.processors
+        w.able = size - event.spares
+        w.spare = Free((w.able, size), event.spares)
+        w.free.take((w.able, size))
+        w.decider.spares_described()
+
+
+def _describe_owners(w: World, event: e.OwnersDescribed) -> None:
+    """Keep which workers have no owner who may take them away at any time: all that the line does
+    not list."""
+    owned, size = parse_spans(event.workers), w.head.processors
+    possible(not owned or owned[-1] <= size, "there are no such workers")
+    w.unowned = frozenset(range(size)).difference(numbers(owned))
 
 
 def _rising(event: e.WorkerPriced) -> bool:
@@ -231,35 +238,17 @@ def submit(w: World, event: e.JobSubmitted) -> Script:
     due = w.head.decider is not DeciderKind.DEADLINE or name in w.deadlines
     possible(due, "{} has no deadline, by which it is decided", name)
     seq = yield event, 0 if w.dependencies is None else w.dependencies.submitted(name)
-    event = yield None
-    startup: float = 0
-    select: float = 0
-    if isinstance(event, e.StartupDescribed):
-        startup, select = event.startup, event.select
-        yield _of(event, name), seq
-        event = yield None
-    standbys = 0
-    if isinstance(event, e.StandbysDescribed):
-        standbys = event.standbys
-        possible(standbys > 0, "it has none")
-        yield _of(event, name), seq
-        event = yield None
-    replicas = event if isinstance(event, e.ReplicasDescribed) else None
-    if replicas is not None:
-        possible(1 <= replicas.least <= replicas.replicas > 1, "there are no such replicas")
-        yield _of(replicas, name), seq
+    told = yield from _early(w, name, seq)
     it = yield from coming(e.JobDescribed, name)
-    overhead = it.verification + startup + select
+    job, since = ExpectedJob(name, seq, it, told=told, wanted=seq), seq
+    for line in told.values():
+        _tell(w, job, line)
     sound = it.kind in w.head.kinds and (it.kind is not JobKind.ITERATIVE or it.work == 0)
     if it.limit is not None:
-        sound = sound and it.estimate is not None and same(it.limit, it.estimate + overhead)
+        sound = sound and it.estimate is not None and same(it.limit, it.estimate + job.overhead)
     possible(sound, "{}; there are {}", it, w.head.kinds)
     yield _of(it, name), seq
     w.kinds.add(it.kind)
-    job, since = Job(name, seq, it, startup=startup, select=select, wanted=seq), seq
-    job.standbys, job.replicas = standbys, replicas
-    possible(not (standbys or replicas) or it.failures is None, "a plain job has neither")
-    possible(replicas is None or it.kind is JobKind.RIGID, "only rigid jobs have replicas")
     # A plain job, of which the log gives the number of failures, has no protection to describe.
     if it.failures is None:
         yield from _more(w, job, seq)
@@ -270,10 +259,30 @@ def submit(w: World, event: e.JobSubmitted) -> Script:
     w.decider.submitted(job, since)
 
 
-def _more(w: World, job: Job, seq: int) -> Script:
+def _early(w: World, name: str, seq: int) -> Script:
+    """Read the lines by which the job called `name` asks for mechanisms, before it is described
+    itself; return them by class. `seq` is the number of its submission, the lines' cause."""
+    told: dict[type[Event], Event] = {}
+    event = yield None
+    for part in w.parts.early:
+        if type(event) is part.job_line:
+            part.check_line(event)
+            yield _of(event, name), seq
+            told[type(event)] = event
+            event = yield None
+    return told
+
+
+def _tell(w: World, job: ExpectedJob, event: Event) -> None:
+    """Let the parts keep what a line says about mechanisms of a job."""
+    for part in w.parts[PartRules.described]:
+        part.described(job, event)
+
+
+def _more(w: World, job: ExpectedJob, seq: int) -> Script:
     """Check the further lines that describe a job, in the order in which they come: its protection,
-    its checkpointing and the size of its checkpoints, its messages, tasks and application. `seq` is
-    the number of its submission, the lines' cause."""
+    the mechanisms that it asks for after that, its messages, tasks and application. `seq` is the
+    number of its submission, the lines' cause."""
     kinds: dict[type[Event], bool] = {
         e.ProtectionDescribed: True,
         e.MessagesDescribed: w.service is not None,
@@ -281,16 +290,30 @@ def _more(w: World, job: Job, seq: int) -> Script:
         e.ApplicationDescribed: w.pack is not None,
     }
     for kind in [kind for kind, there in kinds.items() if there]:
-        event = yield None
-        # This line follows the protection, and only where it differs from the default.
-        if kind is not e.ProtectionDescribed and isinstance(event, e.CheckpointingDescribed):
-            yield machine.checkpointing(w, job, event), seq
-            event = yield None
-        if kind is not e.ProtectionDescribed and isinstance(event, e.StoredSizeDescribed):
-            yield storage.size(w, job, event), seq
+        while kind is not e.ProtectionDescribed and type(event := (yield None)) in LATE:
+            yield _late(w, job, event), seq
         event = yield from coming(kind, job.name)
         _learn(w, job, event)
         yield _of(event, job.name), seq
+
+
+def ask_late(w: World, event: Any) -> Script:
+    """Check a line by which a job asks for a mechanism, if no other line of the job follows."""
+    job: ExpectedJob = possible(w.jobs.get(event.job), "no such job waits")
+    yield _late(w, job, event), job.submitted
+
+
+def _late(w: World, job: ExpectedJob, event: Event) -> Event:
+    """Return a line by which a job asks for a mechanism after its protection, and keep it with the
+    job. Raises Broken where it is invalid, or comes too late."""
+    # Such lines come right after the job's submission, its description and its protection.
+    last = max((JOB_LINES.index(kind) for kind in job.told), default=-1)
+    due = w.seq == job.submitted + 3 + len(job.told) and JOB_LINES.index(type(event)) > last
+    possible(due and not job.plain, "it comes too late")
+    next(it for it in w.parts.each if it.job_line is type(event)).check_line(_of(event, job.name))
+    job.told[type(event)] = event
+    _tell(w, job, event)
+    return event
 
 
 def _of(event: Any, name: str) -> Any:
@@ -301,7 +324,7 @@ def _of(event: Any, name: str) -> Any:
     return event
 
 
-def _learn(w: World, job: Job, event: Event) -> None:
+def _learn(w: World, job: ExpectedJob, event: Event) -> None:
     """Check one line that describes a job, and keep it with the job."""
     match event:
         case e.ProtectionDescribed(copies=most):
@@ -335,8 +358,8 @@ def end(w: World, event: e.ScenarioEnded) -> Script:
     framed(completed is (w.closed is not None), "the workload says else")
     framed(w.capped is None or capped, "runs were cut")
     if completed:
-        pack = isinstance(w.decider, Pack) and w.pack is None
-        enrols = isinstance(w.decider, Enrolment) is (e.ChainsBelieved in w.heads)
+        pack = isinstance(w.decider, PackChecks) and w.pack is None
+        enrols = isinstance(w.decider, EnrolmentChecks) is (e.ChainsBelieved in w.heads)
         whole = enrols and not pack and w.kinds == set(w.head.kinds)
         framed(whole, "not all that the head names has been logged")
         framed(w.deadlines <= w.gone, "jobs with a deadline were not submitted")
@@ -346,7 +369,7 @@ def end(w: World, event: e.ScenarioEnded) -> Script:
     else:
         yield event, 0 if capped else range(w.seq)
     # From now on nothing is due: an instant that is cut short lacks no line.
-    w.ended = True
+    w.turns.ended = True
 
 
 def no_effect(w: World, event: Event) -> Script:
@@ -355,72 +378,51 @@ def no_effect(w: World, event: Event) -> Script:
     yield event, range(w.seq)
 
 
+def _in_head(general: Sequence[type[Event]]) -> tuple[type[Event], ...]:
+    """Return these classes of lines of the log's head, which are no part's, with the lines of the
+    parts in their places."""
+    found = list(general)
+    for part in ORDER:
+        if part.head is not None:
+            found.insert(found.index(part.head.after) + 1, part.head.kind)
+    return tuple(found)
+
+
 PLATFORM: dict[type[Event], Callable[[World, Any], None]] = {
-    e.PlatformDescribed: machine.platform,
-    e.MaintenancePlanned: windows.describe,
-    e.StorageDescribed: storage.describe,
-    e.OwnersDescribed: machine.describe_owners,
-    e.ReserveDescribed: reserve.describe,
-    e.RepairDescribed: repair.describe,
-    e.DependenciesDescribed: dependencies.describe,
+    e.PlatformDescribed: _describe_platform,
+    e.OwnersDescribed: _describe_owners,
 }
-"""Functions that store the facts of the head's lines about the platform, and about what jobs
-follow."""
+"""Functions that store the facts of the head's lines about the platform."""
 ONCE = (
     *(e.ChainsBelieved, e.LinkDescribed, e.PlatformDescribed, e.PackDescribed),
-    *(e.StorageDescribed, e.RepairDescribed, e.ReserveDescribed, e.ProcessesDescribed),
-    e.OwnersDescribed,
+    *(e.ProcessesDescribed, e.OwnersDescribed),
+    *(it.head.kind for it in ORDER if it.head is not None and it.head.once),
 )
-DESCRIBED = (
-    *(
-        e.ProcessesDescribed,
-        e.MeasuresDescribed,
-        e.JobsLeftOut,
-        e.JobsChanged,
-        e.LogDoubted,
-        e.LogReplayed,
-        e.DeadlineDescribed,
-        e.DependenciesDescribed,
-    ),
-    *(
-        e.PlatformDescribed,
-        e.ReserveDescribed,
-        e.MaintenancePlanned,
-        e.OwnersDescribed,
-        e.ChainsBelieved,
-        e.PackDescribed,
-        e.LinkDescribed,
-        e.RepairDescribed,
-    ),
-    *(e.WorkerRented, e.WorkerPriced, e.FaultsFitted, e.FaultsExpected, e.FaultsDescribed),
-    *(e.FaultsReplayed, e.StorageDescribed),
+DESCRIBED = _in_head(
+    (
+        *(e.ProcessesDescribed, e.MeasuresDescribed, e.JobsLeftOut, e.JobsChanged, e.LogDoubted),
+        *(e.LogReplayed, e.DeadlineDescribed, e.PlatformDescribed, e.OwnersDescribed),
+        *(e.ChainsBelieved, e.PackDescribed, e.LinkDescribed, e.WorkerRented, e.WorkerPriced),
+        *(e.FaultsFitted, e.FaultsExpected, e.FaultsDescribed, e.FaultsReplayed),
+    )
 )
 """Event classes of the log's head, in the order in which they come."""
 LINKED = DESCRIBED.index(e.LinkDescribed)
 """Place of the last of these lines that comes before all states and speeds of workers."""
+JOB_LINES = [it.job_line for it in ORDER if it.job_line is not None]
+"""Classes of the lines by which a job asks for mechanisms, in the order in which they come."""
+LATE = frozenset(it.job_line for it in ORDER if it.job_line is not None and not it.early)
+"""Those of them that come after the job's protection."""
 HANDLERS: dict[type[Event], Handler] = {
     e.ScenarioStarted: begin,
     **dict.fromkeys(DESCRIBED, describe),
+    **dict.fromkeys(LATE, ask_late),
     **dict.fromkeys((e.CheckpointTaken, e.StageStarted, e.VerificationEnded), runs.learn),
     **dict.fromkeys((e.RunEnded, e.MembersReleased), copies.cancel),
     **dict.fromkeys((e.TransferStarted, e.TransferSuspended), link.pass_channels),
     e.TransferDropped: link.forgotten,
-    e.CheckpointingDescribed: machine.describe_checkpoints,
     e.CheckpointStarted: runs.learn,
-    **dict.fromkeys((e.BandwidthShared, e.ReplicaLoads), storage.share),
-    e.StoredSizeDescribed: storage.describe_size,
-    e.NoticeGiven: machine.notice,
-    e.UnitFailed: repair.fail,
-    e.ReserveCalled: reserve.call,
-    e.FaultBlamed: repair.blame,
-    e.RepairStarted: repair.start,
-    e.RepairEnded: repair.end,
-    e.UnitRetired: repair.retire,
-    e.PartMeasured: parts.measured,
-    e.FaultDetected: machine.detect,
-    e.RunHung: machine.hang,
-    e.MemberReplaced: machine.replace,
-    e.StandbyJoined: machine.join,
+    e.PartMeasured: stages.measured,
     e.JobSubmitted: submit,
     e.WorkerChanged: copies.change,
     e.WorkerSpeedChanged: copies.speed,
@@ -438,7 +440,6 @@ def world() -> World:
     into it, from the first line on."""
     return World(
         HANDLERS,
+        ORDER,
         course=runs.course,
-        gather=replicas.gather,
-        load_state=replicas.load_state,
     )

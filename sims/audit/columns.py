@@ -21,12 +21,13 @@ from actors.events import (
     RunStarted,
 )
 from actors.runtime import Event
-from sims.audit import parts, rules
-from sims.audit.deciding import Decider
-from sims.audit.facts import Copy, Job
-from sims.audit.law import ROUNDING, Phase, allowed, comes, follows, framed, possible, readable
+from sims.audit import stages
+from sims.audit.deciding import DecisionChecks
+from sims.audit.facts import ExpectedCopy, ExpectedJob
+from sims.audit.law import ROUNDING, LinePhase, allowed, comes, follows, framed, possible, readable
+from sims.audit.protection import cloning
 from sims.audit.turns import INSTANT, Emitter, Script, Timer
-from sims.audit.workers import Worker
+from sims.audit.workers import ExpectedWorker
 from sims.audit.world import Handler, World
 
 SHORTEST = "SRPT", "SRPT+R", "SRPT+R-even", "SRPT+R-noclone"
@@ -41,7 +42,7 @@ first."""
 
 
 @define(eq=False)
-class Placed:
+class ExpectedPlacement:
     """The copies of all jobs that run between two decision epochs (arrivals and departures of
     jobs), in parallel arrays with an entry for each copy or for each worker."""
 
@@ -69,7 +70,7 @@ class Placed:
 
 
 @define(eq=False)
-class Columns(Decider):
+class ColumnChecks(DecisionChecks):
     """Checks decisions on redundant copies (redundancy17). A log has either one line that places
     the copies of all jobs, as columns of numbers, or a line of its own for each copy's run."""
 
@@ -80,7 +81,7 @@ class Columns(Decider):
     service: Numbers = field(init=False)
     """Service that each worker has given since the last decision epoch, up to `times`."""
     times: Numbers = field(init=False)
-    placed: Placed | None = None
+    placed: ExpectedPlacement | None = None
     timer: Timer | None = None
     aimed: int = -1
     """Sequence number of the event that led to the present value of the timer."""
@@ -104,7 +105,7 @@ class Columns(Decider):
             CopiesSettled: self.settle,
         }
 
-    def placing(self, copy: Copy, event: RunStarted) -> None:
+    def placing(self, copy: ExpectedCopy, event: RunStarted) -> None:
         allowed(self.placed is None and not self.gains, "it is among columns")
         job = copy.job  # a plain one has no rules, nor copies
         alone = copy.full == 1 and not job.plain and job.rules.copies == self.w.able
@@ -128,21 +129,21 @@ class Columns(Decider):
         self.gains = True
         yield event, 0
 
-    def speed_changed(self, worker: Worker, seq: int) -> None:
+    def speed_changed(self, worker: ExpectedWorker, seq: int) -> None:
         n, now, placed = worker.number, self.w.now, self.placed
         if n >= self.w.able:
             return
         self.service[n] += self.rates[n] * (now - self.times[n])
         self.times[n], self.rates[n] = now, worker.speed
         # A timer that is due now fires, whatever the speed is from now on.
-        if placed is not None and self.timer is not None and self.timer.due > self.w.end:
+        if placed is not None and self.timer is not None and self.timer.due > self.w.turns.end:
             self._reckon(placed, 0 if placed.event.width > 1 else n)
             self._aim(seq)
 
     def _given(self) -> Numbers:
         return self.service + self.rates * (self.w.now - self.times)
 
-    def _reckon(self, placed: Placed, n: int) -> None:
+    def _reckon(self, placed: ExpectedPlacement, n: int) -> None:
         """Compute the time at which the first of the copies on worker `n` ends at the present
         speed, and keep it in `placed.ends`. Where copies rotate over all workers, the first of all
         copies counts."""
@@ -165,7 +166,7 @@ class Columns(Decider):
             if self.timer is not None:
                 self.timer.live = False
             self.aimed = seq
-            self.timer = self.w.at(due, Phase.DECISION, self.emitter, 0, self._settled)
+            self.timer = self.w.turns.at(due, LinePhase.DECISION, self.emitter, 0, self._settled)
 
     def settle(self, w: World, event: CopiesSettled) -> Script:
         """Check the line that ends all copies at another time than the timer's: as a job arrives,
@@ -200,11 +201,11 @@ class Columns(Decider):
                 self.states[name] = sorted([*reached, *known[len(copies) :]])
             if over[at] is not None:
                 del self.states[name]
-                w.push(job, Phase.DECISION, 0, partial(_completed, w, job, cause))
+                w.turns.push(job, LinePhase.DECISION, 0, partial(_completed, w, job, cause))
         if len(w.jobs) > sum(it is not None for it in over):
             yield from self._placed(cause)
 
-    def _over(self, placed: Placed, event: CopiesSettled) -> list[int | None]:
+    def _over(self, placed: ExpectedPlacement, event: CopiesSettled) -> list[int | None]:
         """Return, for each job of `placed`, the number of the run that completes it, or None if
         none does; check that `event`, the line that ends all copies, says how far each has come.
 
@@ -280,20 +281,20 @@ class Columns(Decider):
         np.minimum.at(needs, workers, (works - event.begun) / event.share)
         with np.errstate(divide="ignore"):
             last = needs / self.rates + w.now
-        self.placed = Placed(event, w.now, firsts, workers, works, needs, last)
+        self.placed = ExpectedPlacement(event, w.now, firsts, workers, works, needs, last)
         self.service[:], self.times[:] = 0, w.now
         if event.width > 1:
             self._reckon(self.placed, 0)
         self._aim(seq)
 
-    def _served(self, name: str) -> Job:
+    def _served(self, name: str) -> ExpectedJob:
         """Return the job of that name, which a line places in columns.
 
         Raises Broken unless the job is in the system, may have as many copies as there are workers,
         and has nothing but work, as columns have room for nothing else: no checkpoints, no delay of
         clones, no overhead and no estimate.
         """
-        job: Job = allowed(self.w.jobs.get(name), "{} does not wait", name)
+        job: ExpectedJob = allowed(self.w.jobs.get(name), "{} does not wait", name)
         described = job.described
         protection = job.rules.copies, job.kind, job.rules.delay
         bare = protection == (self.w.able, ProtectionKind.NONE, 0)
@@ -328,14 +329,14 @@ class Columns(Decider):
             self._in_order(min(waiting, default=inf))
 
 
-def _left(w: World, job: Job) -> float:
+def _left(w: World, job: ExpectedJob) -> float:
     """Return the work that remains from the job's furthest state, as its policy knows it: a fault
     that is not detected yet has taken no state away (rules.md, F1)."""
     undetected = [it.run.state(w.now) for it in job.copies if it.run is not None and it.undetected]
-    states = [rules.furthest(w, job), *undetected, *job.kept[:1], job.saved]
-    furthest = rules.best([it for it in states if it is not None])
+    states = [cloning.furthest(w, job), *undetected, *job.kept[:1], job.saved]
+    furthest = cloning.best([it for it in states if it is not None])
     return job.described.work * (1 - (furthest.fraction if furthest is not None else 0))
 
 
-def _completed(w: World, job: Job, cause: int) -> Script:
-    parts.leave(w, job, 0, (yield JobCompleted(job.name), cause))
+def _completed(w: World, job: ExpectedJob, cause: int) -> Script:
+    stages.leave(w, job, 0, (yield JobCompleted(job.name), cause))

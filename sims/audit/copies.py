@@ -12,18 +12,18 @@ from actors.events import (
     RunEnded,
     RunStarted,
     Stage,
-    StandbyLost,
     WorkerChanged,
     WorkerSpeedChanged,
 )
 from policies.availability import WorkerState
-from sims.audit import link, machine, parts, replicas, rules, runs, windows
-from sims.audit.facts import Copy, Job, Run
-from sims.audit.law import Causes, Phase, allowed, follows, ordered, possible, same
-from sims.audit.rules import Plan
-from sims.audit.turns import INSTANT, LATER, NEGLIGIBLE, Emitter, Script
-from sims.audit.workers import DOWN, RECLAIMED, UP, Worker, extent, parse_spans
-from sims.audit.world import World
+from sims.audit import link, runs, stages
+from sims.audit.facts import ExpectedCopy, ExpectedJob, ExpectedRun
+from sims.audit.law import Causes, LinePhase, allowed, follows, possible, same
+from sims.audit.protection import buddies, cloning, protection
+from sims.audit.protection.protection import ExpectedPlan
+from sims.audit.turns import INSTANT, NEGLIGIBLE, Script
+from sims.audit.workers import DOWN, RECLAIMED, UP, ExpectedWorker, parse_spans
+from sims.audit.world import Change, PartRules, World
 
 CANCELLED, FAILED = Outcome.CANCELLED, Outcome.FAILED
 
@@ -31,8 +31,8 @@ CANCELLED, FAILED = Outcome.CANCELLED, Outcome.FAILED
 def start(w: World, event: RunStarted) -> Script:
     """Check the line that starts a run by a decision: its workers are free and UP, and its job may
     have another copy. Return the script (generator) of the run."""
-    w.decides()
-    job: Job = allowed(w.jobs.get(event.job), "no such job waits")
+    w.turns.decides()
+    job: ExpectedJob = allowed(w.jobs.get(event.job), "no such job waits")
     follows(event.keeps is None, "its job keeps nobody")
     # A plain job runs in one copy.
     most = job.rules.copies if not job.plain else 1
@@ -40,19 +40,16 @@ def start(w: World, event: RunStarted) -> Script:
     spans = parse_spans(event.processors)
     # A pack may start an application on workers that are promised and have not come.
     allowed(spans or w.pack is not None, "it gets no worker")
-    if job.replicas is not None:
-        whole = extent(spans) % job.replicas.replicas == 0
-        possible(whole, "{} members are no {} replicas", extent(spans), job.replicas.replicas)
-    late = w.decider.decided  # workers that a decision itself frees replace no member
-    allowed(late or machine.replaceable(w) is None, "others are to be replaced first")
-    allowed(late or machine.joining(w) is None, "a repaired worker is a standby first")
-    w.joined = w.now
-    copy = Copy(job, spans, event.processors, w.seq)
+    for part in w.parts[PartRules.placing]:
+        part.placing(job, spans)
+    copy = ExpectedCopy(job, spans, event.processors, w.seq)
+    for part in w.parts[PartRules.placed] if job.told else ():
+        part.placed(copy)
     w.decider.placing(copy, event)
     causes = w.decider.why(job, copy)
     w.take(copy, spans)
     w.pace(copy)
-    plan = Plan() if job.plain else rules.placed(w, job)
+    plan = ExpectedPlan() if job.plain else protection.placed(w, job)
     job.copies.append(copy)
     return (_attempt if job.plain else runs.course)(w, copy, plan, causes, event)
 
@@ -71,14 +68,18 @@ def cancel(w: World, event: RunEnded | MembersReleased) -> Script | None:
     follows(copy is not None and outcome is CANCELLED, "nothing leads to this now")
     assert copy is not None
     causes = w.decider.cancels(copy)
-    turn = w.pending.get(copy.job)
+    turn = w.turns.pending.get(copy.job)
     begun = turn.want[0] if turn is not None and turn.want is not None else None
-    if turn is not None and turn.phase == Phase.DECISION and getattr(begun, "run", -1) == copy.last:
-        del w.pending[copy.job]  # the run started at this instant, and does not go on
+    if (
+        turn is not None
+        and turn.phase == LinePhase.DECISION
+        and getattr(begun, "run", -1) == copy.last
+    ):
+        del w.turns.pending[copy.job]  # the run started at this instant, and does not go on
     if w.copies_decide and copy.run is not None:
         # A later copy of the job may start from the state of this one (redundancy17).
-        rules.keep(copy.job, copy.run.state(w.now))
-    return parts.drop(w, copy, CANCELLED, causes, early=True)
+        cloning.keep(copy.job, copy.run.state(w.now))
+    return stages.drop(w, copy, CANCELLED, causes, early=True)
 
 
 # --- its members ----------------------------------------------------------------------------------
@@ -87,20 +88,20 @@ def cancel(w: World, event: RunEnded | MembersReleased) -> Script | None:
 def change(w: World, event: WorkerChanged) -> Script:
     """Check that a worker changes state because of its owner, a fault or the end of a downtime or
     repair; keep the new state, and let the copy that holds the worker react (W1)."""
-    w.settle(Phase.STATES)
-    w.phase = Phase.STATES
+    w.turns.settle(LinePhase.STATES)
+    w.turns.phase = LinePhase.STATES
     worker, state, until = w.worker(event.worker), event.state, event.until
     copy, was = w.holder(event.worker), worker.state
     cause, fault = _cause(w, worker, event)
     first = not worker.seq and w.now == 0 and event.was is None
     possible(state is not was, "it is that already")
-    possible(state is DOWN or not windows.covered(w, event.worker), "a window covers it")
+    possible(state is DOWN or not w.kept(event.worker, DOWN), "a window covers it")
     ended = bool(cause)
-    came = w.reserve.come(worker) if w.reserve is not None and state is UP else 0
+    came = w.called_up(worker) if state is UP else 0
     cause = came or cause
-    # At one instant notices come after changes of state, except for workers that a decision calls,
-    # and those of a fault that becomes known as a copy releases its worker.
-    ordered(w.last_notice < max(w.first, cause) or came, "it is after a notice")
+    change = Change(event, cause, fault, bool(came))
+    for part in w.parts[PartRules.check_change]:
+        part.check_change(worker, change)
     (_check_fault if fault else _check_owner)(w, worker, event, cause)
     about = state, None if first else was, until, event.detection
     seq = yield WorkerChanged(event.worker, *about), cause
@@ -110,12 +111,12 @@ def change(w: World, event: WorkerChanged) -> Script:
     _note(w, worker, state, until, seq, ended)
     # Only the fault of a held worker has to be detected: that of a free one is known at once.
     late = worker.detection > 0 and fault and copy is not None
-    if copy is not None and worker.number in copy.standbys:
+    if copy is not None and worker.number in copy.ready:
         w.tell_state(worker.number, state, copy, seq)
         if w.service is not None:
             yield from link.state_changed(w, worker, seq, False)
-        turn = partial(_standby_changed, w, copy, worker.number, state, seq)
-        w.push(copy.job, Phase.STATES, 0, turn)
+        turn = partial(_ready_changed, w, copy, worker.number, state, seq)
+        w.turns.push(copy.job, LinePhase.STATES, 0, turn)
         return
     if not late:
         w.tell_state(worker.number, state, copy, seq)
@@ -125,7 +126,7 @@ def change(w: World, event: WorkerChanged) -> Script:
         _notify(w, copy, worker, cause, late, fault)
 
 
-def _cause(w: World, worker: Worker, event: WorkerChanged) -> tuple[int, bool]:
+def _cause(w: World, worker: ExpectedWorker, event: WorkerChanged) -> tuple[int, bool]:
     """Return (the sequence number of the event that causes this change of the worker's state,
     whether a fault makes it); the number is 0 where the worker's owner makes the change."""
     if w.repairs is None:
@@ -135,32 +136,28 @@ def _cause(w: World, worker: Worker, event: WorkerChanged) -> tuple[int, bool]:
     return cause, down and cause in w.repairs.struck
 
 
-def _check_owner(w: World, worker: Worker, event: WorkerChanged, cause: int) -> None:
+def _check_owner(w: World, worker: ExpectedWorker, event: WorkerChanged, cause: int) -> None:
     """Check a change of state that the worker's owner makes; `cause` is the event that causes it, 0
     for none."""
     possible(event.detection is None, "no fault takes it DOWN")
     if event.worker in w.unowned:
         _check_without_owner(w, event, cause)
-    if event.state is DOWN and w.now and not cause:
-        # A notice without lead comes later in this instant: look for it only then.
-        w.push(Emitter(), Phase.DECISION, 0, partial(machine.check_notices, w, worker))
 
 
 def _check_without_owner(w: World, event: WorkerChanged, cause: int) -> None:
-    """Check a change of state of a worker that no owner takes away at will: it is RECLAIMED only as
-    part of the reserve, and only a fault, a repair or a window of maintenance takes it DOWN."""
+    """Check a change of state of a worker that no owner takes away at will: only a fault, a repair
+    or another mechanism makes it."""
     if event.state is RECLAIMED:
-        kept = w.reserve is not None and w.reserve.keeps(event.worker)
-        possible(kept, "it has no owner")
+        possible(w.kept(event.worker, RECLAIMED), "it has no owner")
     if event.state is DOWN and w.repairs is not None:
-        possible(cause or windows.covered(w, event.worker), "it has no owner, and no fault")
+        possible(cause or w.kept(event.worker, DOWN), "it has no owner, and no fault")
 
 
-def _check_fault(w: World, worker: Worker, event: WorkerChanged, _: int) -> None:
-    """Check a fault that takes a worker DOWN: its downtime, and the time until it is detected."""
-    worker.detection, until = machine.detection(w, event), event.until
+def _check_fault(w: World, worker: ExpectedWorker, event: WorkerChanged, _: int) -> None:
+    """Check a fault that takes a worker DOWN, and its downtime."""
+    until = event.until
     # A downtime of 0 is possible only where faults are detected late.
-    lasts = until is None or until > w.end or (w.late and until >= w.now)
+    lasts = until is None or until > w.turns.end or (w.late and until >= w.now)
     possible(event.state is DOWN and lasts)
     asked = w.given.downtime
     if asked is not None and until is not None and w.head.late is None:
@@ -169,7 +166,7 @@ def _check_fault(w: World, worker: Worker, event: WorkerChanged, _: int) -> None
 
 
 def _note(
-    w: World, worker: Worker, state: WorkerState, until: float | None, seq: int, ended: bool
+    w: World, worker: ExpectedWorker, state: WorkerState, until: float | None, seq: int, ended: bool
 ) -> None:
     """Keep a worker's new state, and the time of the change.
 
@@ -190,29 +187,20 @@ def _note(
     worker.away = None if state is UP else worker.away or (state is DOWN and (w.now, seq)) or None
 
 
-def _standby_changed(
-    w: World, copy: Copy, worker: int, state: WorkerState, cause: int
+def _ready_changed(
+    w: World, copy: ExpectedCopy, worker: int, state: WorkerState, cause: int
 ) -> Script | None:
-    """Return the script (the lines that must follow) of a copy whose standby `worker` has changed
-    to `state` with event `cause`: a standby that is DOWN leaves the copy. One that is UP may let
-    the copy's next run start (P12), which is scheduled. None where no line follows at once."""
-    if copy.gone or worker not in copy.standbys:
+    """Return the script (the lines that must follow) of a copy for which `worker` is held ready,
+    and has changed to `state` with event `cause`; None where no line follows at once."""
+    if copy.gone or worker not in copy.ready:
         return None
-    if state is DOWN:
-        return _standby_lost(w, copy, worker, cause)
-    if copy.run is None or copy.replicas is not None:
-        parts.resume_soon(w, copy)
-    return None
+    scripts = (
+        part.ready_changed(copy, worker, state, cause) for part in w.parts[PartRules.ready_changed]
+    )
+    return next((it for it in scripts if it is not None), None)
 
 
-def _standby_lost(w: World, copy: Copy, worker: int, cause: int) -> Script:
-    seq = yield StandbyLost(copy.job.name, copy.last, worker), cause
-    copy.standbys.remove(worker)
-    w.give(copy, (worker, worker + 1))
-    w.decider.standby_left(copy, seq)
-
-
-def _fallen(w: World, worker: Worker) -> int:
+def _fallen(w: World, worker: ExpectedWorker) -> int:
     """Return the sequence number of the event that causes a worker's next change of state where
     faults have downtimes: the event that took it DOWN, if that downtime ends or began at this
     instant; else 0, as its owner makes the change.
@@ -223,13 +211,15 @@ def _fallen(w: World, worker: Worker) -> int:
     if worker.state is not DOWN:
         return 0
     due = worker.until
-    possible(due is None or due <= w.end, f"worker {worker.number} is DOWN until {due}")
+    possible(due is None or due <= w.turns.end, f"worker {worker.number} is DOWN until {due}")
     over = due is not None and due >= w.now * (1 - INSTANT)
     longer = w.line is not None and w.line.cause == worker.seq
     return worker.seq if over or longer or worker.changed == w.now else 0
 
 
-def _notify(w: World, copy: Copy, worker: Worker, fall: int, late: bool, fault: bool) -> None:
+def _notify(
+    w: World, copy: ExpectedCopy, worker: ExpectedWorker, fall: int, late: bool, fault: bool
+) -> None:
     """Schedule the moment at which a copy learns that its member has changed state.
 
     `fall` is the event that took the worker DOWN, `fault` says that a fault makes the change, and
@@ -243,17 +233,17 @@ def _notify(w: World, copy: Copy, worker: Worker, fall: int, late: bool, fault: 
             w.tell_state(worker.number, DOWN, copy, fall)
         else:
             _hide(w, copy, worker, fall)
-        w.push(copy.job, Phase.STATES, 0, partial(before, state is not UP))
+        w.turns.push(copy.job, LinePhase.STATES, 0, partial(before, state is not UP))
     turn = partial(_changed, w, copy, worker.number, state, fault, worker.seq)
     if late and until == w.now:
         worker.deferred = turn
         return
     if late:
         _hide(w, copy, worker, worker.seq)
-    w.push(copy.job, Phase.STATES, 0, partial(turn, late))
+    w.turns.push(copy.job, LinePhase.STATES, 0, partial(turn, late))
 
 
-def _hide(w: World, copy: Copy, worker: Worker, fall: int) -> None:
+def _hide(w: World, copy: ExpectedCopy, worker: ExpectedWorker, fall: int) -> None:
     """Note that the copy does not know yet of the fault of its member `worker`; `fall` is the event
     of the fault.
 
@@ -267,8 +257,8 @@ def speed(w: World, event: WorkerSpeedChanged) -> Script:
     """Check a line that changes a worker's speed, keep the speed, and apply it to the copy that
     holds the worker."""
     if w.now:
-        w.settle(Phase.STATES)
-    w.phase = Phase.STATES
+        w.turns.settle(LinePhase.STATES)
+    w.turns.phase = LinePhase.STATES
     possible(event.speed >= 0 and (w.now or event.speed != 1))
     worker = w.worker(event.worker)
     possible(worker.sped != w.now, "its speed has changed at this instant")
@@ -276,12 +266,20 @@ def speed(w: World, event: WorkerSpeedChanged) -> Script:
     w.speeds_vary, worker.speed, worker.sped = True, event.speed, w.now
     w.decider.speed_changed(worker, seq)
     copy = w.holder(event.worker)
-    if copy is not None and event.worker not in copy.standbys:
-        w.push(copy.job, Phase.STATES, 0, partial(_paced, w, copy, worker, event.speed, seq))
+    if copy is not None and event.worker not in copy.ready:
+        w.turns.push(
+            copy.job, LinePhase.STATES, 0, partial(_paced, w, copy, worker, event.speed, seq)
+        )
 
 
 def _changed(
-    w: World, copy: Copy, worker: int, state: WorkerState, fault: bool, cause: int, hidden: bool
+    w: World,
+    copy: ExpectedCopy,
+    worker: int,
+    state: WorkerState,
+    fault: bool,
+    cause: int,
+    hidden: bool,
 ) -> Script:
     """Apply a change of member `worker` to `state` to its copy, unless the copy is over.
 
@@ -301,24 +299,28 @@ def _changed(
     if state is DOWN:
         cause = yield from _lose(w, copy, worker, cause, hidden)
     elif copy.run is not None and not copy.concerns(worker):
-        yield from replicas.member_changed(w, copy, worker, cause)
+        for part in w.parts[PartRules.changed_aside]:
+            yield from part.changed_aside(copy, worker, cause)
     elif copy.run is not None:
-        cause = yield from parts.review(w, copy.run, cause)
+        cause = yield from stages.review(w, copy.run, cause)
     else:
         copy.cause = cause
-        parts.resume_soon(w, copy)
+        stages.resume_soon(w, copy)
     w.decider.report(copy, cause)
     yield from _reveal(w, copy, worker, state is DOWN and not hidden)
 
 
-def _reveal(w: World, copy: Copy, worker: int, reveals: bool) -> Script:
+def _reveal(w: World, copy: ExpectedCopy, worker: int, reveals: bool) -> Script:
     """Let the copy learn of an earlier fault of its member `worker` that has not been detected, if
     `reveals` is true; without such a fault do nothing."""
     if reveals and not copy.gone and worker in copy.undetected:
-        yield from machine.fault_detected(w, copy, worker)
+        for part in w.parts[PartRules.known]:
+            yield from part.known(copy, worker)
 
 
-def _paced(w: World, copy: Copy, worker: Worker, speed: float, cause: int) -> Script:
+def _paced(
+    w: World, copy: ExpectedCopy, worker: ExpectedWorker, speed: float, cause: int
+) -> Script:
     """Apply a member's change of speed, event `cause`, to its copy, whose run may pass at another
     rate then."""
     if copy.gone:
@@ -327,48 +329,49 @@ def _paced(w: World, copy: Copy, worker: Worker, speed: float, cause: int) -> Sc
         copy.speeds = dict.fromkeys(copy.members, 1.0)
     copy.speeds[worker.number] = speed
     if copy.run is not None:
-        cause = yield from parts.review(w, copy.run, cause)
+        cause = yield from stages.review(w, copy.run, cause)
     w.decider.report(copy, cause)
 
 
-def _lose(w: World, copy: Copy, worker: int, cause: int, hidden: bool) -> Script:
+def _lose(w: World, copy: ExpectedCopy, worker: int, cause: int, hidden: bool) -> Script:
     """Apply to a copy that its member `worker` is DOWN; return the last event that follows, or
     `cause`.
 
-    Its run is lost or, with replicas, the member's replica may drop out of it. The checkpoint that
-    the members' buddies keep may be lost, too. With `hidden` the copy does not know of the fault
+    Its run is lost, unless it goes on without the member. The checkpoint that the members' buddies
+    keep may be lost, too. With `hidden` the copy does not know of the fault
     yet: the run stands still until it is detected, but a lost checkpoint is logged now.
     """
     job = copy.job
     fatal, last = False, cause
-    if job.checkpointing.replace_after is not None:
-        wanted = partial(machine.wanted, w, copy, worker)
-        w.at(w.now + job.checkpointing.replace_after, Phase.RESUME, job, LATER, wanted)
+    for part in w.parts[PartRules.lost]:
+        part.lost(copy, worker)
     if job.keeps:
-        fatal = rules.fatal(w, copy, worker)
-        lost = rules.forget(copy) if fatal else 0
+        fatal = buddies.fatal(w, copy, worker)
+        lost = buddies.forget(copy) if fatal else 0
     job.lost += 1
     if hidden:
-        last = yield from machine.delay_detection(w, copy, worker, cause)
+        last = yield from w.hide(copy, worker, cause)
     elif copy.run is not None:
-        last = yield from replicas.lose(w, copy, worker, cause)
-    elif job.standbys:
-        parts.resume_soon(w, copy)
+        last = yield from stages.lose(w, copy, worker, cause)
+    elif job.ready:
+        stages.resume_soon(w, copy)
     if fatal:
         last = yield CheckpointLost(job.name, copy.last, tuple(sorted(copy.failed))), cause
         kept = lost if copy.stored is None else 0
-        if copy.replicas is not None and copy.run is not None and copy.run.computes:
+        if copy.division is not None and copy.run is not None and copy.run.computes:
             # While the run goes on it does not need the lost checkpoint.
-            copy.replicas.given_up, copy.cause = kept, last
+            copy.given_up, copy.cause = kept, last
         else:
-            copy.cause = last = yield from parts.give_up(copy, kept, last)
+            copy.cause = last = yield from stages.give_up(copy, kept, last)
     return last
 
 
 # --- plain jobs ---------------------------------------------------------------------------------
 
 
-def _attempt(w: World, copy: Copy, plan: Plan, causes: Causes, line: RunStarted) -> Script:
+def _attempt(
+    w: World, copy: ExpectedCopy, plan: ExpectedPlan, causes: Causes, line: RunStarted
+) -> Script:
     """Follow an attempt of a plain job, which is a single timer (rigid21, section 3.2); `plan`,
     `causes` and `line` are those of its start (`runs.begin`)."""
     job, run = copy.job, (yield from runs.begin(w, copy, plan, causes, line))
@@ -376,13 +379,17 @@ def _attempt(w: World, copy: Copy, plan: Plan, causes: Causes, line: RunStarted)
     held, limit = run.work + job.described.verification, job.described.limit
     # An attempt that ends at its limit, but for rounding, completes.
     if limit is not None and held - limit > NEGLIGIBLE * held:
-        run.timer = w.at(w.now + limit, Phase.MESSAGES, job, 0, partial(parts.killed, w, run))
+        run.timer = w.turns.at(
+            w.now + limit, LinePhase.MESSAGES, job, 0, partial(stages.killed, w, run)
+        )
     else:
         over = partial(_attempted, w, run)
-        run.timer = w.at(w.now + held, Phase.MESSAGES, job, run.number, over, carried=True)
+        run.timer = w.turns.at(
+            w.now + held, LinePhase.MESSAGES, job, run.number, over, carried=True
+        )
 
 
-def _attempted(w: World, run: Run) -> Script:
+def _attempted(w: World, run: ExpectedRun) -> Script:
     """End an attempt of a plain job, which is a single timer, when its time is over: it fails while
     the job has had fewer failures than the log says, otherwise it completes the job."""
     if run.over:
@@ -391,6 +398,6 @@ def _attempted(w: World, run: Run) -> Script:
     run.base, run.stage = run.work, None
     # The log gives the number of failures; attempts that a worker's fault cut short do not count.
     if run.number < (job.described.failures or 0) + job.lost:
-        yield from parts.drop(w, run.copy, FAILED, run.cause)
+        yield from stages.drop(w, run.copy, FAILED, run.cause)
     else:
-        yield from parts.complete(w, run)
+        yield from stages.complete(w, run)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from math import inf, isfinite, log2
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +18,20 @@ from actors.events import ApplicationDescribed, PackDescribed, PeriodRule, Prote
 from policies.maths.checkpoint import daly_work, young_period
 from policies.maths.cosched import Checkpointing, Costs, Link, costs, synthetic_times
 from policies.maths.speedup import Profile, Table, amdahl, communication, mix, power, roofline
-from sims.audit.facts import Job
+from sims.audit.facts import ExpectedJob
 from sims.audit.law import Broken, Law, possible
-from sims.audit.storage import Storage
 
 Times = NDArray[np.float64]
+
+
+class SharedBandwidth(Protocol):
+    """What the costs of checkpoints on shared storage follow from."""
+
+    bandwidth: float
+    each: float
+    """Largest bandwidth of one worker."""
+
+
 FORMULAS: Mapping[str, tuple[Callable[..., Profile], tuple[str, ...]]] = {
     "roofline": (roofline, ("degree",)),
     "communication": (communication, ("cost",)),
@@ -38,7 +48,9 @@ PERIODS: Mapping[PeriodRule | None, Callable[[Times, Times], Times]] = {
 """Maps a rule to its period tau, the checkpoint included."""
 
 
-def job_costs(pack: PackDescribed, job: Job, workers: int, storage: Storage | None) -> Costs:
+def job_costs(
+    pack: PackDescribed, job: ExpectedJob, workers: int, storage: SharedBandwidth | None
+) -> Costs:
     """Return the times and costs of the job, an application of the pack, on every number of workers
     up to `workers` that the pack can give it. `storage` is the shared storage, None if there is
     none.
@@ -106,13 +118,15 @@ def _number(key: str, text: str) -> float:
     return value
 
 
-def _stored(storage: Storage, size: float, members: Times) -> Times:
+def _stored(storage: SharedBandwidth, size: float, members: Times) -> Times:
     """Return, for each number of `members`, the time in which these together save `size` bytes on
     the shared storage while nobody else uses it."""
     return np.maximum(size / storage.bandwidth, size / (storage.each * members))
 
 
-def _expected(pack: PackDescribed, job: Job, storage: Storage | None) -> Checkpointing | None:
+def _expected(
+    pack: PackDescribed, job: ExpectedJob, storage: SharedBandwidth | None
+) -> Checkpointing | None:
     """Return the checkpoints and faults that the application's expected times count with; None if
     its log says that neither is expected."""
     application, rules = job.application, job.rules

@@ -10,15 +10,15 @@ from attrs import Factory, define
 from actors.events import BoundsDescribed, Outcome, RunStarted, TasksDealt
 from actors.runtime import Event
 from policies.availability import WorkerState
-from sims.audit.facts import Copy, Job, Run
-from sims.audit.law import Causes, Phase, allowed, comes, coming, follows
+from sims.audit.facts import ExpectedCopy, ExpectedJob, ExpectedRun
+from sims.audit.law import Causes, LinePhase, allowed, comes, coming, follows, possible
 from sims.audit.turns import Script
-from sims.audit.workers import DOWN, UP, Spans, Worker, by_worker, meet, numbers
+from sims.audit.workers import DOWN, UP, ExpectedWorker, Spans, by_worker, meet, numbers
 from sims.audit.world import Handler, World
 
 
 @define(eq=False)
-class Decider:
+class DecisionChecks:
     """Checks the lines in which a log says what was decided; base class, with what holds for every
     kind of decider.
 
@@ -50,12 +50,12 @@ class Decider:
         are none."""
         return {}
 
-    def report(self, copy: Copy, cause: int) -> None:
+    def report(self, copy: ExpectedCopy, cause: int) -> None:
         """React to a change of a copy's progress that more than computing has made, such as a new
         start, a new rate or a lost member. `cause` is the event that made it. By default do
         nothing."""
 
-    def checkpointed(self, run: Run, cause: int) -> None:
+    def checkpointed(self, run: ExpectedRun, cause: int) -> None:
         """React to a checkpoint that a run has completed with event `cause`. By default do
         nothing."""
 
@@ -70,39 +70,46 @@ class Decider:
         P10). By default do nothing."""
 
     def windows_described(self) -> None:
-        """React to the log's saying that the platform has windows of maintenance, before which jobs
-        may have to wait (rules.md, M2). By default do nothing."""
+        """React to the log's saying that there are windows in which workers are DOWN, before which
+        jobs may have to wait (rules.md, M2). By default do nothing."""
+
+    def calls_described(self) -> None:
+        """React to the log's saying that workers are called for waiting jobs (rules.md, P11).
+        Raises Broken where no queue decides, as nobody calls them then."""
+        possible(False, "no queue calls workers")
 
     # --- notifications ---------------------------------------------------------------------------
 
-    def submitted(self, job: Job, since: int) -> None:
+    def submitted(self, job: ExpectedJob, since: int) -> None:
         """Note that a job has been submitted, which calls for a decision; it wants workers since
         the event `since`, its submission or a line that follows that."""
         self.wants(job, since)
         self.triggers.append(since)
         self.decides_now = True
 
-    def wants(self, job: Job, seq: int) -> None:
+    def wants(self, job: ExpectedJob, seq: int) -> None:
         """Note that a job wants workers from event `seq` on."""
         job.wanted = seq
 
-    def freed(self, copy: Copy, seq: int) -> None:
+    def freed(self, copy: ExpectedCopy, seq: int) -> None:
         """Note that a copy has released all its workers with event `seq`, which calls for a
         decision."""
         self.freed_by.append((seq, copy.held))
         self.triggers.append(seq)
         self.decides_now = True
 
-    def standby_left(self, copy: Copy, seq: int) -> None:
-        """Note that a copy has a standby less, because that went DOWN or became a member (event
+    def ready_left(self, copy: ExpectedCopy, seq: int) -> None:
+        """Note that a copy holds a worker less ready: that went DOWN or became a member (event
         `seq`)."""
         self.triggers.append(seq)
 
-    def ended(self, copy: Copy, outcome: Outcome, seq: int, gone: bool) -> None:
+    def ended(self, copy: ExpectedCopy, outcome: Outcome, seq: int, gone: bool) -> None:
         """React to the end of a copy, with event `seq` and this outcome of its last run; `gone`
         says that its job is over too. By default do nothing."""
 
-    def state_changed(self, worker: int, state: WorkerState, copy: Copy | None, seq: int) -> None:
+    def state_changed(
+        self, worker: int, state: WorkerState, copy: ExpectedCopy | None, seq: int
+    ) -> None:
         """Note that worker number `worker` is known now to have changed to `state`, which calls for
         a decision.
 
@@ -119,10 +126,10 @@ class Decider:
         """React to the arrival of a job's program at a worker, with event `seq`. By default do
         nothing."""
 
-    def speed_changed(self, worker: Worker, seq: int) -> None:
+    def speed_changed(self, worker: ExpectedWorker, seq: int) -> None:
         """React to a worker's change of speed, with event `seq`. By default do nothing."""
 
-    def check_fault(self, worker: Worker) -> None:
+    def check_fault(self, worker: ExpectedWorker) -> None:
         """Check that a fault may take this worker DOWN now; raise Broken if not. By default it
         always may."""
 
@@ -132,16 +139,16 @@ class Decider:
 
     # --- what it may decide -------------------------------------------------------------------
 
-    def placing(self, copy: Copy, event: RunStarted) -> None:
+    def placing(self, copy: ExpectedCopy, event: RunStarted) -> None:
         """Check the workers that the start `event` gives to the new copy `copy`. Raises Broken
         where the policy's placement chooses others."""
 
-    def standbys(self, copy: Copy, wanted: int) -> Spans | None:
-        """Return the `wanted` standbys that the placement chooses for a copy as it starts; None
+    def choose_ready(self, copy: ExpectedCopy, wanted: int) -> Spans | None:
+        """Return the `wanted` workers that the placement has a copy hold ready as it starts; None
         where the placement is unknown, so that any free workers will do."""
         return None
 
-    def why(self, job: Job, copy: Copy) -> Causes:
+    def why(self, job: ExpectedJob, copy: ExpectedCopy) -> Causes:
         """Return the events, as one sequence number or several, of which one must be the cause of
         the start of `copy`, a copy of `job`; note the start."""
         if self.opened >= self.w.first:
@@ -157,14 +164,14 @@ class Decider:
         self.started.append(self.w.seq)
         return causes
 
-    def other_causes(self, job: Job, copy: Copy) -> Causes:
+    def other_causes(self, job: ExpectedJob, copy: ExpectedCopy) -> Causes:
         """Return the events of which one must be the cause of a start that no shelf or batch, no
         wish of the job's at this instant and no freed worker explains: those that called for the
         decision, or, without any, the passing of time (0) or the event since which the job wants
         workers."""
         return self.triggers or {0, job.wanted}
 
-    def cancels(self, copy: Copy) -> Causes:
+    def cancels(self, copy: ExpectedCopy) -> Causes:
         """Return the events of which one must be the cause of the decision to cancel the copy.
 
         Raises Broken where the policy may not cancel it. A policy that cancels nothing leaves only
@@ -176,7 +183,7 @@ class Decider:
             return 0
         return {0, *self.triggers}
 
-    def deal(self, job: Job, copy: Copy, event: TasksDealt) -> None:
+    def deal(self, job: ExpectedJob, copy: ExpectedCopy, event: TasksDealt) -> None:
         """Check the line that deals the tasks of an iterative job to the members of its run, and
         give each member of `copy` its number of tasks: equal, and one more for the first where they
         do not divide evenly."""
@@ -199,7 +206,7 @@ REASONS = {"lost": "failure", "failed": "error", "cancelled": "proactive", "comp
 
 
 @define(eq=False)
-class Enrolment(Decider):
+class EnrolmentChecks(DecisionChecks):
     """Checks decisions that enrol workers: they choose the workers of each iteration of an
     iterative job, and the number of tasks of each (volatile13)."""
 
@@ -207,16 +214,18 @@ class Enrolment(Decider):
     """Jobs of which a run was cancelled at this instant to make way for another run of the same
     job."""
 
-    def state_changed(self, worker: int, state: WorkerState, copy: Copy | None, seq: int) -> None:
+    def state_changed(
+        self, worker: int, state: WorkerState, copy: ExpectedCopy | None, seq: int
+    ) -> None:
         super().state_changed(worker, state, copy, seq)
         if worker >= self.w.able and (copy is None or state is not DOWN):
             self.triggers.pop()  # a spare calls for a policy only when it fails as a member
 
-    def submitted(self, job: Job, since: int) -> None:
-        Decider.submitted(self, job, since)
-        self.w.push(job, Phase.MESSAGES, 0, partial(self._bound, job, since))
+    def submitted(self, job: ExpectedJob, since: int) -> None:
+        DecisionChecks.submitted(self, job, since)
+        self.w.turns.push(job, LinePhase.MESSAGES, 0, partial(self._bound, job, since))
 
-    def _bound(self, job: Job, since: int) -> Script:
+    def _bound(self, job: ExpectedJob, since: int) -> Script:
         """Expect the line that says how many tasks each worker can hold at most for this job, and
         keep these bounds; `since` is its cause, the submission."""
         event = yield from coming(BoundsDescribed, job.name)
@@ -226,7 +235,7 @@ class Enrolment(Decider):
     def program_received(self, seq: int) -> None:
         self.triggers.append(seq)
 
-    def other_causes(self, job: Job, copy: Copy) -> Causes:
+    def other_causes(self, job: ExpectedJob, copy: ExpectedCopy) -> Causes:
         """Return the events of which one must be the cause of a start that no freed worker
         explains: those that called for the decision; without any, the event since which the job
         waits.
@@ -237,7 +246,7 @@ class Enrolment(Decider):
         allowed(self.triggers or _wakes(policy), "nothing calls for a decision now")
         return self.triggers or job.wanted
 
-    def cancels(self, copy: Copy) -> Collection[int]:
+    def cancels(self, copy: ExpectedCopy) -> Collection[int]:
         # If a member has an undetected fault, which its release makes known, too few workers may be
         # left for another run.
         if not copy.undetected:
@@ -246,7 +255,7 @@ class Enrolment(Decider):
         since = run.started if run is not None else copy.job.wanted
         return {*(self.triggers or {since}), 0}
 
-    def deal(self, job: Job, copy: Copy, event: TasksDealt) -> None:
+    def deal(self, job: ExpectedJob, copy: ExpectedCopy, event: TasksDealt) -> None:
         members, tasks = tuple(worker for worker, _ in event.tasks), job.tasks.tasks
         allowed(members == copy.members, f"its run is on {copy.text}")
         copy.units = dict(event.tasks)

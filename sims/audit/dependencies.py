@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from functools import partial
 from math import inf
+from typing import Any, ClassVar
 
 from attrs import Factory, define
 
-from actors.events import DependenciesDescribed, JobCompleted, JobKilled
+from actors.events import DeadlineDescribed, DependenciesDescribed, JobCompleted, JobKilled
 from actors.runtime import Event
-from sims.audit.law import Phase, comes, follows, possible, same
+from sims.audit.law import LinePhase, comes, follows, possible, same
 from sims.audit.turns import Emitter
-from sims.audit.world import World
+from sims.audit.world import HeadLine, PartRules, World
 
 
 @define(eq=False)
@@ -29,7 +30,7 @@ class Follower:
 
 
 @define(eq=False)
-class Dependencies:
+class ExpectedDependencies:
     """The jobs that follow others and have not been submitted."""
 
     w: World
@@ -80,7 +81,7 @@ class Dependencies:
         after, release = self.w.now + it.described.think, it.described.release
         it.due, it.cause = (after, seq) if after >= release else (release, 0)
         check = partial(self._check_submitted, it.described.job)
-        self.w.at(it.due, Phase.DECISION, Emitter(), 0, check)
+        self.w.turns.at(it.due, LinePhase.DECISION, Emitter(), 0, check)
 
     def _check_submitted(self, job: str) -> None:
         """Check, at the end of the instant at which it is due, that a job has been submitted."""
@@ -88,7 +89,13 @@ class Dependencies:
         comes(there, "{} is submitted at {!r}", job, self.w.now)
 
 
-def describe(w: World, event: DependenciesDescribed) -> None:
-    """Check the head's line on the jobs that a job follows, and keep it."""
-    w.dependencies = w.dependencies or Dependencies(w)
-    w.dependencies.describe(event)
+@define(eq=False)
+class DependencyRules(PartRules):
+    """The rules of jobs that follow others."""
+
+    head: ClassVar = HeadLine(DependenciesDescribed, after=DeadlineDescribed, once=False)
+
+    def describe(self, event: Any) -> None:
+        """Check the head's line on the jobs that a job follows, and keep it."""
+        self.w.dependencies = self.w.dependencies or ExpectedDependencies(self.w)
+        self.w.dependencies.describe(event)

@@ -11,18 +11,17 @@ import numpy as np
 from attrs import Factory, astuple, define, frozen
 
 from actors.events import BY_MESSAGES, EndExpected, Stage
-from sims.audit import rules
 from sims.audit.costs import job_costs, profile_times
-from sims.audit.deciding import Decider
-from sims.audit.facts import Copy, Job, Run
-from sims.audit.law import Phase, only, possible, same
+from sims.audit.facts import ExpectedCopy, ExpectedJob, ExpectedRun
+from sims.audit.law import LinePhase, only, possible, same
+from sims.audit.protection import protection
 from sims.audit.turns import LATER, Emitter, Script
 from sims.audit.workers import UP
 from sims.audit.world import World
 
 
 @frozen
-class Progress:
+class ExpectedProgress:
     """Progress of a copy of an application as its job last reported it to the scheduler, which
     decides by it: size, fraction of work left, and expected ends (malleable17, section 3.3.2)."""
 
@@ -44,30 +43,31 @@ class Report:
 
     event: EndExpected
     cause: int
-    copy: Copy
-    after: Progress
-    before: Progress | None
+    copy: ExpectedCopy
+    after: ExpectedProgress
+    before: ExpectedProgress | None
 
 
 @define(eq=False)
-class Expectations(Decider):
+class Expectations:
     """Derives the progress reports of a pack's applications (malleable ones that share the
     platform), and the lines by which the log announces their expected ends."""
 
+    w: World
     indices: set[int] = Factory(set)
-    progress: dict[Copy, Progress] = Factory(dict)
+    progress: dict[ExpectedCopy, ExpectedProgress] = Factory(dict)
     optional: defaultdict[str, list[Callable[[], Report]]] = Factory(lambda: defaultdict(list))
     """Maps jobs to lines that may come at this instant.
 
     Rounding may turn a report of the same progress into a new one, and speeds may vary though no
     line has said so yet. Lines are computed on demand: most never are.
     """
-    due: defaultdict[Copy, list[Callable[[Progress | None], Report]]] = Factory(
+    due: defaultdict[ExpectedCopy, list[Callable[[ExpectedProgress | None], Report]]] = Factory(
         lambda: defaultdict(list)
     )
     """Maps copies to their reports of this instant that are still to be noted. A fault may be
     detected before or after another worker's change: the line may name either cause."""
-    perhaps: dict[Copy, Progress] = Factory(dict)
+    perhaps: dict[ExpectedCopy, ExpectedProgress] = Factory(dict)
     """Maps copies that are not the oldest of their job to the progress at their last checkpoint,
     where the log does not say whether it was reported."""
     successors: dict[str, int] = Factory(dict)
@@ -75,7 +75,7 @@ class Expectations(Decider):
 
     # --- applications -------------------------------------------------------------------------
 
-    def describe(self, job: Job) -> None:
+    def describe(self, job: ExpectedJob) -> None:
         """Compute the times and costs of an application on every number of workers, as the line
         that describes the application has come, and check that line."""
         w = self.w
@@ -87,7 +87,7 @@ class Expectations(Decider):
         self.indices.add(event.index or 0)
         w.reporters[job.name] = Emitter()
 
-    def size(self, copy: Copy, work: float, more: int) -> int:
+    def size(self, copy: ExpectedCopy, work: float, more: int) -> int:
         """Return the number of members of a copy whose run has the whole work `work`.
 
         The log names `copy.full` of them. Up to `more` others may be promised by other
@@ -98,9 +98,19 @@ class Expectations(Decider):
         whole = (n for n in range(max(named, 1), named + more + 1) if n % self.w.pack.pair == 0)
         return next((n for n in whole if same(costs.times[costs.row(n)], work)), named)
 
+    def clear(self, ended: Collection[ExpectedCopy]) -> None:
+        """Forget what is kept about the present instant, which is over, and the copies that have
+        ended at it."""
+        for copy in ended:
+            self.progress.pop(copy, None)
+            self.perhaps.pop(copy, None)
+            self.due.pop(copy, None)
+        self.successors.clear()
+        self.optional.clear()
+
     # --- when they are expected to end --------------------------------------------------------
 
-    def report(self, copy: Copy, cause: int) -> None:
+    def report(self, copy: ExpectedCopy, cause: int) -> None:
         """Report the progress of a copy to the scheduler because of event `cause`.
 
         The log must have a line of it if the progress differs from that of the report before, and
@@ -110,9 +120,9 @@ class Expectations(Decider):
         if copy.gone:
             return
         if run is None:
-            plan = rules.resumed(w, copy)
+            plan = protection.resumed(w, copy)
             done = plan.begins.fraction if plan.begins is not None else 0
-            ahead = rules.ahead(copy, plan)
+            ahead = protection.ahead(copy, plan)
             self._say(copy, self._report(copy, cause, 1 - done, None, ahead))
             return
         start, ahead = run.end(), run.ahead
@@ -129,7 +139,7 @@ class Expectations(Decider):
             ahead = ()
         self._say(copy, self._report(copy, cause, 1 - run.base / run.work, start, ahead))
 
-    def checkpointed(self, run: Run, cause: int) -> None:
+    def checkpointed(self, run: ExpectedRun, cause: int) -> None:
         """Report the progress of a run's copy after a checkpoint, completed with event `cause`. The
         log must have a line of it only where verifications or varying speeds make periods unequal,
         and may have one elsewhere."""
@@ -146,13 +156,18 @@ class Expectations(Decider):
     def expect(self, w: World, event: EndExpected) -> Script | None:
         """Return the script (generator) of the line `event`, an expected end of an application: of
         a line that must come now, or of one that may come; None if it is neither."""
-        found = w.emits_now(possible(w.reporters.get(event.job), "there is no {}", event.job))
+        found = w.turns.emits_now(possible(w.reporters.get(event.job), "there is no {}", event.job))
         taken = self._take(event) if found is None else None
         return found if taken is None else only(*taken)
 
     def _report(
-        self, copy: Copy, cause: int, left: float, start: float | None, ahead: tuple[float, ...]
-    ) -> Callable[[Progress | None], Report]:
+        self,
+        copy: ExpectedCopy,
+        cause: int,
+        left: float,
+        start: float | None,
+        ahead: tuple[float, ...],
+    ) -> Callable[[ExpectedProgress | None], Report]:
         """Return a function that makes a report of the copy's progress from the progress reported
         before (None: none was). `cause` is the event that the report's line must have as its cause.
 
@@ -162,18 +177,18 @@ class Expectations(Decider):
         """
         moving, speed = copy.holders != copy.full, self.w.speed(copy)
 
-        def report(before: Progress | None) -> Report:
+        def report(before: ExpectedProgress | None) -> Report:
             since = sum(ahead, self._back(copy, cause) if start is None else start)
             costs, size, times = copy.job.costs, copy.full, (inf, inf, inf)
             if since < inf and speed > 0:
                 expected, whole = costs.expected(size, left), costs.duration(size, left)
                 times = since, since + expected / speed, since + whole / speed
-            after = Progress(size, left, *times, moving, speed)
+            after = ExpectedProgress(size, left, *times, moving, speed)
             return Report(_expected(copy.job.name, after), cause, copy, after, before)
 
         return report
 
-    def _say(self, copy: Copy, report: Callable[[Progress | None], Report]) -> None:
+    def _say(self, copy: ExpectedCopy, report: Callable[[ExpectedProgress | None], Report]) -> None:
         """Schedule the line of a report for this instant: it must come if the copy is the oldest of
         its job and its progress differs from that reported before. If the progress is the same, the
         line may come but need not."""
@@ -197,9 +212,9 @@ class Expectations(Decider):
             return self._tell(it)
 
         # Reports come once all workers have changed state, and never before the present phase.
-        phase = Phase.RESUME if self.w.phase == Phase.STATES else self.w.phase
-        phase = Phase.DECISION if self.w.deciding else phase
-        self.w.push(self.w.reporters[name], phase, LATER, note)
+        phase = LinePhase.RESUME if self.w.turns.phase == LinePhase.STATES else self.w.turns.phase
+        phase = LinePhase.DECISION if self.w.turns.deciding else phase
+        self.w.turns.push(self.w.reporters[name], phase, LATER, note)
 
     def _tell(self, report: Report) -> Script:
         """Expect the line of a report. Lines that may come at this instant can precede it.
@@ -232,7 +247,7 @@ class Expectations(Decider):
             self.progress[last.copy] = last.after
         return last.event, {it.cause for it in alike}
 
-    def _back(self, copy: Copy, cause: int) -> float:
+    def _back(self, copy: ExpectedCopy, cause: int) -> float:
         """Return the time at which all members of the copy are expected to be UP again, inf if
         unknown.
 
@@ -245,16 +260,22 @@ class Expectations(Decider):
         away = [inf if until is None else until for state, until in states if state is not UP]
         return max(away, default=self.w.now)
 
-    def succeed(self, name: str) -> Script | None:
+    def oldest_ended(self, name: str, seq: int) -> None:
+        """Note that the oldest copy of the job called `name` has ended early with event `seq`: the
+        next copy is the oldest now, and its last report is logged again."""
+        self.successors[name] = seq
+        succeed = partial(self._succeed, name)
+        self.w.turns.push(self.w.reporters[name], LinePhase.RESUME, 2 * LATER, succeed)
+
+    def _succeed(self, name: str) -> Script | None:
         """Return the script (generator) of the line that the log needs when the oldest copy of the
-        job called `name` has ended: the next copy is the oldest now, and its last report is logged
-        again. None if no line is due."""
+        job called `name` has ended; None if no line is due."""
         cause, copy = self.successors.pop(name, None), next(iter(self.w.copies(name)), None)
         if cause is None or copy is None or copy not in self.progress:
             return None
         return self._succeeded(name, copy, cause)
 
-    def _succeeded(self, name: str, copy: Copy, cause: int) -> Script:
+    def _succeeded(self, name: str, copy: ExpectedCopy, cause: int) -> Script:
         """Expect the line of the last report about a copy, which is its job's oldest now."""
         if copy in self.perhaps:
             seen = yield None
@@ -264,7 +285,7 @@ class Expectations(Decider):
         yield _expected(name, self.progress[copy]), cause
 
 
-def _expected(name: str, it: Progress) -> EndExpected:
+def _expected(name: str, it: ExpectedProgress) -> EndExpected:
     known = (it.since, it.expected) if it.since < inf else (None, None)
     return EndExpected(name, it.size, it.left, *known)
 

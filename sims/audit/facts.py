@@ -3,10 +3,9 @@ start."""
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from math import inf
-from typing import Any
+from typing import Any, Protocol
 
 from attrs import Factory, define, field, frozen
 
@@ -15,25 +14,22 @@ from actors.events import (
     JobDescribed,
     ProtectionDescribed,
     ProtectionKind,
-    ReplicasDescribed,
     Stage,
 )
-from sims.audit.turns import NEGLIGIBLE, Emitter, Timer, Waitable
+from actors.runtime import Event
+from sims.audit.turns import NEGLIGIBLE, Emitter, PartEnd, Timer
 from sims.audit.workers import Spans, extent, joined, numbers, written
 
+HANG = -1
+"""Stands for a hang among the members that lack a message."""
 AT_SPEED = Stage.COMPUTING, Stage.VERIFYING
 DEFAULT_CHECKPOINTING = CheckpointingDescribed("", False, True, 0, None, 0, None)
 """Checkpointing of a job for which the log has no CheckpointingDescribed: blocking, one level, no
 replacement."""
 
 
-def batched(members: tuple[int, ...], each: int) -> Iterator[tuple[int, ...]]:
-    """Yield the members in groups of `each`, in order; the last group may be smaller."""
-    return (members[k : k + each] for k in range(0, len(members), each))
-
-
 @frozen
-class State:
+class ExpectedState:
     """A state that a job's computation has reached, saved or not, from which a run can start."""
 
     run: int
@@ -49,7 +45,7 @@ class State:
         """Part of the job's whole work that is done, from 0 to 1."""
         return self.done / self.work if self.work else 1
 
-    def beyond(self, other: State | None) -> bool:
+    def beyond(self, other: ExpectedState | None) -> bool:
         """Return whether this state has a larger fraction of the job's work done than `other`, by
         more than rounding; true if `other` is None."""
         return other is None or self.fraction - other.fraction > NEGLIGIBLE
@@ -62,21 +58,19 @@ class State:
 
 
 @define(eq=False)
-class Job(Emitter):
+class ExpectedJob(Emitter):
     """A job that has been submitted and is not over."""
 
     name: str
     submitted: int
     """Sequence number of the submission."""
     described: JobDescribed
-    startup: float = 0
-    """Time in which a run starts up before its members fetch anything."""
-    select: float = 0
-    """Time in which workers are chosen for a run."""
-    standbys: int = 0
-    """Largest number of standbys that a copy takes at its start."""
-    replicas: ReplicasDescribed | None = None
-    """Groups of members that hold the whole state each; None if there is but one."""
+    told: dict[type[Event], Any] = Factory(dict)
+    """Lines by which the job asks for mechanisms, by class."""
+    lead: float = 0
+    """Time that passes, in the first run of a copy, before its members fetch anything."""
+    ready: int = 0
+    """Largest number of workers that a copy holds ready besides its members from its start on."""
     rules: ProtectionDescribed = field(init=False)
     """Protection of the job; unset for a plain job."""
     checkpointing: CheckpointingDescribed = DEFAULT_CHECKPOINTING
@@ -94,12 +88,12 @@ class Job(Emitter):
     costs: Any = None
     """Costs of the job's runs by malleable17's model, where a pack decides."""
     iteration: int = -1
-    copies: list[Copy] = Factory(list)
+    copies: list[ExpectedCopy] = Factory(list)
     """Copies of the job that hold workers, in the order of their placement."""
     next_run: int = 0
-    saved: State | None = None
+    saved: ExpectedState | None = None
     """Saved state at the master (P3)."""
-    kept: list[State] = Factory(list)
+    kept: list[ExpectedState] = Factory(list)
     """States of cancelled runs where the decider schedules copies, the furthest first."""
     works: dict[int, float] = Factory(dict)
     """Maps numbers of members to the work of a run, where only runs in the log reveal it."""
@@ -121,9 +115,9 @@ class Job(Emitter):
 
     @property
     def overhead(self) -> float:
-        """Time for which a run holds its members in addition to its own work: its verification, its
-        start-up, and the choice of its workers."""
-        return self.described.verification + self.startup + self.select
+        """Time for which a run holds its members in addition to its own work: its verification, and
+        what passes before it begins in earnest."""
+        return self.described.verification + self.lead
 
     @property
     def plain(self) -> bool:
@@ -139,109 +133,61 @@ class Job(Emitter):
     @property
     def keeps(self) -> bool:
         """Whether the job is protected by buddies: its copies then keep their members when a run is
-        lost or fails (rules.md, P2). Copies with standbys keep theirs, too, whatever this says
-        (P12)."""
+        lost or fails (rules.md, P2). Copies that hold workers ready keep theirs, too, whatever this
+        says (P12)."""
         return self.kind is ProtectionKind.BUDDIES
 
 
-class Standing(enum.Enum):
-    """The stages of a replica (a group of members that holds the whole state of a run) between
-    dropping out of the run and rejoining it."""
-
-    IN = enum.auto()
-    OUT = enum.auto()
-    """The replica waits until all of its members are UP."""
-    LOADING = enum.auto()
-    LOADED = enum.auto()
-    REJOINING = enum.auto()
-
-
-@define(eq=False)
-class Group:
-    """A replica: members that together hold a whole copy of the run's state (E1)."""
+class MemberGroup(Protocol):
+    """A group of a copy's members that together hold the whole state."""
 
     members: tuple[int, ...]
-    standing: Standing = Standing.IN
-    absent: set[int] = Factory(set)
-    """Members that are not UP while the replica takes no part in the run."""
-    lacking: set[int] = Factory(set)
-    """Members that still lack a message while the replica loads the state."""
-    cause: int = -1
-    """Sequence number of the event for which it waited last."""
-    loads: Run | None = None
-    """Account of the state that the replica loads from shared storage."""
-
-    def received(self, worker: int, cause: int) -> bool:
-        """Note that member `worker` of a replica that loads the state has received all that it
-        needs, with event `cause`; return whether it is the last one, so that the replica is loaded
-        now."""
-        last = self.lacking == {worker}  # a member reports again when it is UP again
-        self.lacking.discard(worker)
-        if not last or self.standing is not Standing.LOADING:
-            return False
-        self.standing, self.cause = Standing.LOADED, cause
-        return True
+    absent: set[int]
+    """Members that are not UP while the run does not compute on the group."""
 
     @property
     def out(self) -> bool:
-        """Whether the replica has dropped out of the run and not rejoined it yet."""
-        return self.standing is not Standing.IN
+        """Whether the run does not compute on the group at present."""
 
 
-@define(eq=False)
-class Replicas:
-    """The replicas (groups of members that hold the whole state each) into which a copy's members
-    are divided, and the faults among them (E1)."""
-
-    rules: ReplicasDescribed
-    groups: list[Group]
-    pause: Any = None
-    """Pause of the run, if one is under way."""
-    known: list[tuple[int, int]] = Factory(list)
-    """Members whose faults became known at this instant, each with the event that made its fault
-    known."""
-    keepers: list[Group] = field(init=False)
-    """Groups that have the buddies' checkpoint."""
-    given_up: float = 0
-    """Saved work that the run, which goes on, would lack if it were lost now."""
-    loads: bool = False
-    """Whether groups that are whole have begun to load, and rejoin later in this instant where they
-    lack nothing."""
-
-    def __attrs_post_init__(self) -> None:
-        self.keepers = list(self.groups)
-
-    def pass_pause(self, w: Any, run: Run, cause: int) -> None:
-        """Let the time of the run's pause pass from now on if all members of replicas that take
-        part are UP and none hangs, else stop it, because of event `cause`; `w` is the audit's
-        state. Without a pause nothing is done."""
-        if self.pause is not None:
-            self.pause.pass_on(w, not run.copy.absent and run.hung is None, cause)
-
-    def of(self, worker: int) -> Group:
-        """Return the replica that member number `worker` is in."""
-        return next(it for it in self.groups if worker in it.members)
+class ExpectedDivision(Protocol):
+    """Division of a copy's members into groups that hold the whole state each; a run computes on
+    some of them."""
 
     @property
-    def left(self) -> list[Group]:
-        """Replicas that take part in the run."""
-        return [it for it in self.groups if not it.out]
+    def groups(self) -> Sequence[MemberGroup]:
+        """All groups."""
+
+    @property
+    def left(self) -> Sequence[MemberGroup]:
+        """Groups on which the run computes."""
 
     @property
     def share(self) -> float:
-        """Fraction of its full rate at which the run computes: that of the replicas that take
-        part."""
-        return len(self.left) / len(self.groups)
+        """Fraction of its full rate at which the run computes."""
+
+    def of(self, worker: int) -> MemberGroup:
+        """Return the group that member number `worker` is in."""
+
+    def saves(self) -> None:
+        """Note that the groups on which the run computes have the buddies' checkpoint now."""
+
+    def recovers(self) -> None:
+        """Note that all groups have the buddies' checkpoint now."""
+
+    def loses(self, worker: int) -> bool:
+        """Note that the group of member `worker` has lost the buddies' checkpoint; return whether
+        it was the last group that had it."""
 
 
 @define(eq=False)
-class Copy:
+class ExpectedCopy:
     """A copy of a job: the members that are held for its runs, one run at a time.
 
     Under buddies the members are kept for the next run when a run is lost.
     """
 
-    job: Job
+    job: ExpectedJob
     spans: Spans
     text: str
     """Text of `spans`, as logs write it."""
@@ -253,10 +199,10 @@ class Copy:
     """Maps members to the speeds that the copy knows; None if all are 1."""
     absent: set[int] = Factory(set)
     """Members that are not UP."""
-    run: Run | None = None
+    run: ExpectedRun | None = None
     last: int = -1
     """Number of the copy's last run."""
-    saved: State | None = None
+    saved: ExpectedState | None = None
     """State that the buddies of the members keep."""
     holders: int = 0
     """Number of members over which that state, or the input, is distributed."""
@@ -264,7 +210,7 @@ class Copy:
     """Sequence number of the event for which the next run waited last."""
     failed: set[int] = Factory(set)
     """Members that went DOWN since the last recovery ended."""
-    standbys: list[int] = Factory(list)
+    ready: list[int] = Factory(list)
     """Workers, ascending, that are held to replace members (P12)."""
     outcome: Any = None
     """Outcome of the last run, whose members the copy keeps."""
@@ -282,34 +228,31 @@ class Copy:
     fault."""
     taken: int = 0
     """Number of checkpoints that were completed."""
-    stored: State | None = None
+    given_up: float = 0
+    """Saved work that the run, which goes on, would lack if it were lost now."""
+    stored: ExpectedState | None = None
     """State of the buddies' checkpoint that is on shared storage too."""
 
     full: int = field(init=False)
     """Number of members, with promised ones that have not come yet."""
-    replicas: Replicas | None = field(init=False, default=None)
+    division: ExpectedDivision | None = field(init=False, default=None)
     """Groups of members that hold the whole state each; None if there is but one."""
 
     def __attrs_post_init__(self) -> None:
         self.holders = self.full = extent(self.spans)
-        described = self.job.replicas
-        if described is not None:
-            each = self.full // described.replicas
-            parts = batched(self.members, each)
-            self.replicas = Replicas(described, [Group(part) for part in parts])
 
     @property
     def working(self) -> tuple[int, ...]:
-        """Members on which the run computes: those of the replicas that take part, or all."""
-        if self.replicas is None:
+        """Members on which the run computes: those of the groups that take part, or all."""
+        if self.division is None:
             return self.members
-        return tuple(n for it in self.replicas.left for n in it.members)
+        return tuple(n for it in self.division.left for n in it.members)
 
     @property
     def width(self) -> int:
         """Number of members on which the run computes, counting promised ones that have not come
         yet."""
-        return self.full if self.replicas is None else len(self.working)
+        return self.full if self.division is None else len(self.working)
 
     @property
     def blind(self) -> bool:
@@ -318,23 +261,23 @@ class Copy:
         return any(map(self.concerns, self.undetected))
 
     def concerns(self, worker: int) -> bool:
-        """Return whether a change of worker `worker`'s state affects the copy's run: false for a
-        standby, and for a member of a replica that has dropped out."""
-        if worker in self.standbys:
+        """Return whether a change of worker `worker`'s state affects the copy's run: false for one
+        that is held ready, and for a member on which the run does not compute."""
+        if worker in self.ready:
             return False
-        return self.replicas is None or not self.replicas.of(worker).out
+        return self.division is None or not self.division.of(worker).out
 
     @property
     def away(self) -> set[int]:
-        """Members that are not UP, including those of replicas that have dropped out."""
-        if self.replicas is None:
+        """Members that are not UP, including those on which the run does not compute."""
+        if self.division is None:
             return self.absent
-        return self.absent.union(*(it.absent for it in self.replicas.groups))
+        return self.absent.union(*(it.absent for it in self.division.groups))
 
     def absent_with(self, worker: int) -> set[int]:
-        """Return the set that notes this member while it is not UP: its replica's if that has
-        dropped out of the run, else the copy's. The set itself is returned, to be changed."""
-        group = None if self.replicas is None else self.replicas.of(worker)
+        """Return the set that notes this member while it is not UP: its group's if the run does not
+        compute on that, else the copy's. The set itself is returned, to be changed."""
+        group = None if self.division is None else self.division.of(worker)
         return group.absent if group is not None and group.out else self.absent
 
     def change(self, spans: Spans, full: int) -> None:
@@ -350,8 +293,8 @@ class Copy:
 
     @property
     def held(self) -> Spans:
-        """Workers that the copy holds: members and standbys."""
-        return joined((*self.members, *self.standbys)) if self.standbys else self.spans
+        """Workers that the copy holds: members, and those that are held ready."""
+        return joined((*self.members, *self.ready)) if self.ready else self.spans
 
     @property
     def members(self) -> tuple[int, ...]:
@@ -360,14 +303,14 @@ class Copy:
 
 
 @define(eq=False)
-class Run(Waitable):
+class ExpectedRun:
     """The audit's account of one run: the work done, and the part that it is in with its rate.
 
-    A checkpoint that is taken while the run goes on, and a replica that loads the state, have
-    accounts of this class too.
+    A checkpoint that is taken while the run goes on, and a group of members that loads the state,
+    have accounts of this class too.
     """
 
-    copy: Copy
+    copy: ExpectedCopy
     number: int
     work: float
     base: float = 0
@@ -400,16 +343,18 @@ class Run(Waitable):
     reports: bool = False
     """Whether the run reports its progress to the decider when it next waits."""
     timer: Timer | None = None
-    saving: Run | None = None
+    part_end: PartEnd = Factory(PartEnd)
+    """End of the present part, for which the run's script waits."""
+    saving: ExpectedRun | None = None
     """Account of a checkpoint that is taken while the run goes on."""
     hung: int | None = None
     """Member that hangs: the run advances no more; None if there is none."""
     hang: int = -1
     """Sequence number of the event with which it last began to hang."""
     paused: bool = False
-    """Whether the run stands still while replicas drop out or rejoin."""
-    group: Group | None = None
-    """Replica whose loading this account follows; None if it follows a run or a checkpoint."""
+    """Whether the run stands still while groups of members drop out or rejoin."""
+    group: MemberGroup | None = None
+    """Group whose loading this account follows; None if it follows a run or a checkpoint."""
     due: bool = False
     """Whether another checkpoint fell due while the one in `saving` was still being taken."""
     aimed: int = 0
@@ -431,9 +376,20 @@ class Run(Waitable):
     aim: Callable[[], None] = field(init=False)
     """Sets the timer of a part that shares the storage's bandwidth, after that has changed."""
 
+    def hangs(self, worker: int, seq: int) -> None:
+        """Have member `worker` of the run hang from event `seq` on: messages of other members do
+        not make the run go on."""
+        self.hung, self.hang = worker, seq
+        self.missing.add(HANG)
+
+    def hangs_no_more(self) -> None:
+        """Have no member of the run hang any longer."""
+        self.hung = None
+        self.missing.discard(HANG)
+
     @property
     def width(self) -> int:
-        """Number of members whose bandwidth and computing the account counts: those of the replica
+        """Number of members whose bandwidth and computing the account counts: those of the group
         that loads, or those on which the copy computes."""
         return self.copy.width if self.group is None else len(self.group.members)
 
@@ -484,7 +440,7 @@ class Run(Waitable):
         rate."""
         self.exposed, self.passed, self.since = self.expose(now), self.at(now), now
 
-    def state(self, now: float) -> State:
+    def state(self, now: float) -> ExpectedState:
         """Return the state that the run has reached at time `now`, from which another copy could go
         on."""
-        return State(self.number, self.done(now), self.work, self.expose(now))
+        return ExpectedState(self.number, self.done(now), self.work, self.expose(now))

@@ -40,7 +40,7 @@ class Law(enum.Enum):
     DECISION = "what is decided can be carried out in the state of its instant"
 
 
-class Phase(enum.IntEnum):
+class LinePhase(enum.IntEnum):
     """Phases of an instant, in the order in which they happen (rules.md, One instant)."""
 
     MESSAGES = 0

@@ -9,8 +9,8 @@ from math import floor, inf
 
 from actors import events as e
 from actors.events import BY_MESSAGES, TransferKind
-from sims.audit.facts import Copy, Group, Run
-from sims.audit.law import Phase, allowed, follows
+from sims.audit.facts import ExpectedCopy, ExpectedRun
+from sims.audit.law import LinePhase, allowed, follows
 from sims.audit.turns import INSTANT, LATER, Script
 from sims.audit.workers import (
     DATA,
@@ -20,59 +20,64 @@ from sims.audit.workers import (
     PROGRAM,
     SAVE,
     UP,
+    ExpectedWorker,
     Service,
-    Worker,
 )
-from sims.audit.world import World
+from sims.audit.world import PartRules, World
 
 
-def stage_in(w: World, run: Run, image: bool, group: Group | None = None) -> None:
-    """Begin the input transfers of a run's members, or only of those of the replica `group`: each
-    asks the master for the messages that it lacks.
+def stage_in(
+    w: World,
+    run: ExpectedRun,
+    image: bool,
+    members: Iterable[int] | None = None,
+    cause: int | None = None,
+) -> None:
+    """Begin the input transfers of a run's members, or only of `members`: each asks the master for
+    the messages that it lacks.
 
-    `image` says that each fetches its part of a checkpoint from the master, too.
+    `image` says that each fetches its part of a checkpoint from the master, too; `cause` is the
+    event that leads to it, where that is not the run's.
     """
-    cause = run.cause if group is None else group.cause
-    for number in run.copy.members if group is None else group.members:
+    since = run.cause if cause is None else cause
+    for number in run.copy.members if members is None else members:
         worker = w.worker(number)
         former, worker.run, worker.fetches = worker.run, run, image
-        promoted, worker.standby = worker.standby, False
+        promoted, worker.ready = worker.ready, False
         if former is not None:
             _stay(w, worker, former, run)
-        _go_on(w, worker, cause, anew=promoted or worker not in w.service.waiting)
+        _go_on(w, worker, since, anew=promoted or worker not in w.service.waiting)
 
 
-def stage_in_standby(w: World, copy: Copy, number: int, cause: int) -> None:
-    """Let worker `number`, a standby of the copy, ask for the job's program, if it lacks that
-    (P12).
-
-    `cause` is the event that made the worker a standby.
-    """
+def stage_in_ready(w: World, copy: ExpectedCopy, number: int, cause: int) -> None:
+    """Let worker `number`, which the copy holds ready since event `cause`, ask for the job's
+    program, if it lacks that (P12)."""
     if copy.job.messages is None or not copy.job.messages.program:
         return
     worker = w.worker(number)
-    worker.run, worker.standby, worker.fetches = Run(copy, copy.last, 0), True, False
+    worker.run, worker.ready, worker.fetches = ExpectedRun(copy, copy.last, 0), True, False
     _go_on(w, worker, cause)
 
 
 def put_off(w: World, newcomers: Iterable[tuple[int, int]]) -> None:
-    """Suspend the fetching of standbys that have become members of a run that fetches nothing yet.
+    """Suspend the fetching of workers that were held ready, and are members now of a run that
+    fetches nothing yet.
 
     `newcomers` has pairs (number of the worker, event that made it a member); workers that fetch
     for a run already go on.
     """
     for number, cause in newcomers:
         worker = w.worker(number)
-        if not worker.standby:
+        if not worker.ready:
             continue
         if worker.passing is not None:
-            w.push(worker, _now(w), 0, partial(_suspended, w, worker, cause))
+            w.turns.push(worker, _now(w), 0, partial(_suspended, w, worker, cause))
         else:
             w.service.remove(worker)
-        worker.run, worker.standby = None, False
+        worker.run, worker.ready = None, False
 
 
-def _stay(w: World, worker: Worker, former: Run, run: Run) -> None:
+def _stay(w: World, worker: ExpectedWorker, former: ExpectedRun, run: ExpectedRun) -> None:
     """Handle a worker that is enrolled again, in `run`, at the instant at which it left `former`
     (volatile13).
 
@@ -90,12 +95,12 @@ def _stay(w: World, worker: Worker, former: Run, run: Run) -> None:
         _drop(w, worker, run.cause)
     elif wanted is None and worker.passing is not None:  # it keeps what has passed
         script = _suspended(w, worker, run.cause)
-        w.push(worker, _now(w), 0, lambda: script)
+        w.turns.push(worker, _now(w), 0, lambda: script)
     elif wanted is None:
         w.service.remove(worker)
 
 
-def send_images(w: World, run: Run, cause: int) -> None:
+def send_images(w: World, run: ExpectedRun, cause: int) -> None:
     """Let every member on which the run computes send its part of a checkpoint to the master,
     because of event `cause`."""
     for number in run.copy.working:
@@ -107,7 +112,7 @@ def send_images(w: World, run: Run, cause: int) -> None:
             _go_on(w, worker, cause, anew=worker not in w.service.waiting)
 
 
-def _go_on(w: World, worker: Worker, cause: int, anew: bool = True) -> None:
+def _go_on(w: World, worker: ExpectedWorker, cause: int, anew: bool = True) -> None:
     """Have a worker ask for its next message, because of event `cause`; if it lacks none, note that
     it has received all.
 
@@ -126,27 +131,27 @@ def _go_on(w: World, worker: Worker, cause: int, anew: bool = True) -> None:
 
 
 def leave(
-    w: World, copy: Copy, cause: int, keep: bool, members: Iterable[int] | None = None
+    w: World, copy: ExpectedCopy, cause: int, keep: bool, members: Iterable[int] | None = None
 ) -> None:
     """Stop the messages of a copy's members whose run has ended, or only those of `members`,
     because of event `cause`.
 
     With `keep` they still have the data that they have received; else they forget it. Without
-    `keep` and `members` the copy's standbys forget theirs, too. Nothing is done for a job without a
-    link to the master.
+    `keep` and `members` those that the copy holds ready forget theirs, too. Nothing is done for a
+    job without a link to the master.
     """
     if copy.job.messages is None:
         return
-    whole = copy.members if keep else (*copy.members, *copy.standbys)
+    whole = copy.members if keep else (*copy.members, *copy.ready)
     for number in whole if members is None else members:
         worker = w.worker(number)
         if worker.run is not None and worker.run.copy is not copy:
             continue
-        # A member of a replica may have lost its message by a fault of its own, which is over at
+        # Such a member may have lost its message by a fault of its own, which is over at
         # this instant: that is the cause then.
         own = members is not None and worker.lost and worker.until == w.now
         _drop(w, worker, worker.seq if own else cause)
-        worker.run, worker.saving, worker.image, worker.standby = None, False, False, False
+        worker.run, worker.saving, worker.image, worker.ready = None, False, False, False
         if not keep:
             worker.leave()
 
@@ -154,19 +159,19 @@ def leave(
 def _now(w: World) -> int:
     """Return the phase of the present instant in which a loss or suspension of a message that
     happens now is logged."""
-    return max(w.phase, Phase.RESUME if w.late else Phase.STATES)
+    return max(w.turns.phase, LinePhase.RESUME if w.late else LinePhase.STATES)
 
 
-def _drop(w: World, worker: Worker, cause: int) -> None:
+def _drop(w: World, worker: ExpectedWorker, cause: int) -> None:
     """Have a worker lose what it has received of an incomplete message, because of event `cause`,
     and schedule the line that logs the loss. Without such a message only its request for a channel
     ends."""
     script = _lost(w, worker, cause)
     if script is not None:
-        w.push(worker, _now(w), 0, lambda: script)
+        w.turns.push(worker, _now(w), 0, lambda: script)
 
 
-def _lost(w: World, worker: Worker, cause: int) -> Script | None:
+def _lost(w: World, worker: ExpectedWorker, cause: int) -> Script | None:
     """Stop a worker's message, which is lost because of event `cause`; return the script
     (generator) of the line that says so, or None if the worker has no message."""
     kind, passing = worker.kind, worker.passing is not None
@@ -176,7 +181,9 @@ def _lost(w: World, worker: Worker, cause: int) -> Script | None:
     return None if kind is None else _dropped(w, worker, kind, cause, passing)
 
 
-def _dropped(w: World, worker: Worker, kind: TransferKind, cause: int, passing: bool) -> Script:
+def _dropped(
+    w: World, worker: ExpectedWorker, kind: TransferKind, cause: int, passing: bool
+) -> Script:
     """Expect the line that says that a message of this kind is lost; if it was passing, its channel
     is free from then on."""
     seq = yield e.TransferDropped(worker.number, kind), cause
@@ -184,7 +191,7 @@ def _dropped(w: World, worker: Worker, kind: TransferKind, cause: int, passing: 
         w.service.free(seq)
 
 
-def _suspended(w: World, worker: Worker, cause: int) -> Script:
+def _suspended(w: World, worker: ExpectedWorker, cause: int) -> Script:
     """Suspend the worker's message that passes the master's link, because of event `cause`, and
     expect the log's line that says so; the message's channel is free then."""
     seq = yield worker.suspend(w.now), cause
@@ -192,7 +199,7 @@ def _suspended(w: World, worker: Worker, cause: int) -> Script:
     w.service.free(seq)
 
 
-def state_changed(w: World, worker: Worker, cause: int, hidden: bool) -> Script:
+def state_changed(w: World, worker: ExpectedWorker, cause: int, hidden: bool) -> Script:
     """Apply a worker's change of state, event `cause`, to its messages: DOWN loses them, RECLAIMED
     suspends them, and UP has the worker ask for them again.
 
@@ -219,14 +226,14 @@ def state_changed(w: World, worker: Worker, cause: int, hidden: bool) -> Script:
         w.service.remove(worker)
 
 
-def fault_detected(w: World, worker: Worker, cause: int) -> Script:
+def fault_detected(w: World, worker: ExpectedWorker, cause: int) -> Script:
     """Drop the messages of a worker that is DOWN, as its run learns of that now, by event
     `cause`."""
     yield from _lost(w, worker, cause) or ()
-    worker.run, worker.saving, worker.standby = None, False, False
+    worker.run, worker.saving, worker.ready = None, False, False
 
 
-def _passed(w: World, worker: Worker) -> Script:
+def _passed(w: World, worker: ExpectedWorker) -> Script:
     """Expect the line that says that a worker's message has passed, and go on to the worker's next
     one."""
     kind = worker.kind
@@ -250,15 +257,15 @@ def _passed(w: World, worker: Worker) -> Script:
         _go_on(w, worker, seq)
 
 
-def _all_received(w: World, worker: Worker, cause: int) -> None:
+def _all_received(w: World, worker: ExpectedWorker, cause: int) -> None:
     """Note that a worker has received all that it needs, or has sent its part of a checkpoint, with
     event `cause`; if it is the last member of its run to do so, the run goes on at this instant."""
     run = worker.run
     copy = run.copy
-    if worker.standby:
-        return  # no run waits for a standby
+    if worker.ready:
+        return  # no run waits for it
     if not copy.concerns(worker.number):
-        _replica_received(w, worker, cause)
+        _received_aside(w, worker, cause)
         return
     run.missing.discard(worker.number)
     it = run.saving or run
@@ -273,32 +280,23 @@ def _all_received(w: World, worker: Worker, cause: int) -> None:
             w.decider.report(run.copy, cause)
             return None
         it.cause, it.reports = cause, it is run
-        return it.take()  # type: ignore[no-any-return]
+        return it.part_end.take()  # type: ignore[no-any-return]
 
     # Runs that start at this instant do so first. A worker that comes UP with all that it needs is
     # handled like any other change of a worker: after the changes that came before.
-    phase, order = max(w.phase, Phase.MESSAGES), LATER
-    alone = missing or w.measured or phase > Phase.MESSAGES
+    phase, order = max(w.turns.phase, LinePhase.MESSAGES), LATER
+    alone = missing or w.turns.measured or phase > LinePhase.MESSAGES
     if not alone and len(copy.job.copies) > 1:
-        phase, order = Phase.PARTS, run.number  # in the order of all runs of the job
+        phase, order = LinePhase.PARTS, run.number  # in the order of all runs of the job
         it.received = w.now
-    w.push(it.beside or run.copy.job, phase, order, go_on)
+    w.turns.push(it.beside or run.copy.job, phase, order, go_on)
 
 
-def _replica_received(w: World, worker: Worker, cause: int) -> None:
-    """Note that a member of a replica that has dropped out has received all that it needs, with
-    event `cause`. With the last such member, the replica loads the state from shared storage, or is
-    ready to rejoin."""
-    copy = worker.run.copy
-    group = copy.replicas.of(worker.number)
-    if not group.received(worker.number, cause):
-        return
-    if copy.job.stored:
-        w.load_state(w, copy, worker.run, group)
-        return
-    again = 2 * LATER if w.phase == Phase.RESUME else 0  # once all copies have gone on
-    order = again + copy.job.copies.index(copy)
-    w.push(copy.job, Phase.RESUME, order, partial(w.gather, w, copy))
+def _received_aside(w: World, worker: ExpectedWorker, cause: int) -> None:
+    """Note that a member on which its copy's run does not compute has received all that it needs,
+    with event `cause`."""
+    for part in w.parts[PartRules.received]:
+        part.received(worker.run.copy, worker, cause)
 
 
 def _release_former(w: World) -> None:
@@ -313,13 +311,13 @@ def _serve(w: World, service: Service) -> Script:
     """Assign the channels by the master's order: first the workers that lose one suspend their
     messages, then those that get one start or continue theirs."""
 
-    def key(it: Worker) -> tuple[float, ...]:
+    def key(it: ExpectedWorker) -> tuple[float, ...]:
         if longest:
             # Rounded to nine digits: amounts that differ by rounding only are equal, and numbers
             # decide.
             lacks = -inf if it.lost else -float(f"{it.lacks(w.now):.9g}")
-            return it.standby, lacks, it.number
-        return it.standby, it.passing is None, it.kind is None, it.number
+            return it.ready, lacks, it.number
+        return it.ready, it.passing is None, it.kind is None, it.number
 
     waiting, longest, freed = service.waiting, service.order == LONGEST_FIRST, service.freed
     chosen = sorted(waiting, key=key)[: service.channels]
@@ -338,14 +336,16 @@ def _serve(w: World, service: Service) -> Script:
     if longest and waiting and service.next_slot <= w.now * (1 + INSTANT):
         # What workers lack changes as messages pass: this order is evaluated anew in every slot.
         service.next_slot = floor(w.now * (1 + INSTANT)) + 1
-        w.at(service.next_slot, Phase.STATES, service, 0, lambda: setattr(service, "stale", True))
+        w.turns.at(
+            service.next_slot, LinePhase.STATES, service, 0, lambda: setattr(service, "stale", True)
+        )
     for worker in losing:
         freed = yield worker.suspend(w.now), requests
     for worker in gaining:
         yield from _begun(w, worker, freed)
 
 
-def _begun(w: World, worker: Worker, freed: int) -> Script:
+def _begun(w: World, worker: ExpectedWorker, freed: int) -> Script:
     """Start or continue the message of a worker that has just got a channel, and expect the line
     that says so.
 
@@ -358,7 +358,7 @@ def _begun(w: World, worker: Worker, freed: int) -> Script:
         worker.kind, worker.left = kind, worker.size(kind)
     worker.since = w.now
     about = worker, worker.number, lambda: _passed(w, worker)
-    worker.passing = w.at(w.now + worker.left, Phase.MESSAGES, *about, carried=True)
+    worker.passing = w.turns.at(w.now + worker.left, LinePhase.MESSAGES, *about, carried=True)
     worker.began = run.copy.job.name, run.number
     event = e.TransferStarted(worker.number, *worker.began, kind, worker.left)
     worker.sent = yield event, (wanted if since == w.now or freed < 0 else freed)
@@ -369,7 +369,7 @@ def pass_channels(w: World, event: e.TransferStarted | e.TransferSuspended) -> S
     is the first line."""
     service = w.service
     follows(service is not None, "there is no master")
-    w.settle(Phase.DECISION + 1)
+    w.turns.settle(LinePhase.DECISION + 1)
     _release_former(w)
     if not service.derived:
         return _as_told(w, service, event)
@@ -392,7 +392,7 @@ def forgotten(w: World, event: e.TransferDropped) -> Script | None:
     if not w.former:
         return None
     _release_former(w)
-    return w.emits_now(worker)
+    return w.turns.emits_now(worker)
 
 
 def _as_told(w: World, service: Service, event: e.TransferStarted | e.TransferSuspended) -> Script:
@@ -423,9 +423,9 @@ def close(w: World) -> None:
     Broken if a line is missing."""
     if w.former:
         _release_former(w)
-        w.settle(Phase.DECISION + 1)
+        w.turns.settle(LinePhase.DECISION + 1)
     service = w.service
     if service is not None and service.stale and service.derived:
         want = next(_serve(w, service), None)
         if want is not None:
-            w.lacks(want)
+            w.turns.lacks(want)

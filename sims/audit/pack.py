@@ -7,7 +7,7 @@ from collections.abc import Collection
 from functools import partial
 from math import inf
 
-from attrs import Factory, define
+from attrs import Factory, define, field
 
 from actors.events import (
     EndExpected,
@@ -24,30 +24,34 @@ from actors.events import (
 from actors.runtime import Event
 from policies.availability import WorkerState
 from policies.interface.pack import Cause
-from sims.audit import link, machine, parts, rules, runs
+from sims.audit import link, runs, stages
+from sims.audit.deciding import DecisionChecks
 from sims.audit.expectations import Expectations
-from sims.audit.facts import Copy, Job
-from sims.audit.law import Broken, Causes, Law, Phase, allowed, comes, follows, only
-from sims.audit.rules import Plan
-from sims.audit.turns import LATER, Script
-from sims.audit.workers import DOWN, Worker, joined, numbers, parse_spans
-from sims.audit.world import Handler, World
+from sims.audit.facts import ExpectedCopy, ExpectedJob, ExpectedRun
+from sims.audit.law import Broken, Causes, Law, LinePhase, allowed, comes, follows, only
+from sims.audit.protection import protection
+from sims.audit.protection.protection import ExpectedPlan
+from sims.audit.turns import Script
+from sims.audit.workers import DOWN, ExpectedWorker, joined, numbers, parse_spans
+from sims.audit.world import Handler, PartRules, World
 
 CANCELLED = Outcome.CANCELLED
 
 
 @define(eq=False)
-class Pack(Expectations):
+class PackChecks(DecisionChecks):
     """Checks decisions that redistribute workers among the applications of a pack: malleable ones
     that share the platform (malleable17)."""
 
+    expectations: Expectations = field(init=False)
+    """What the applications report of their progress, by which the policy decides."""
     over: dict[str, int] = Factory(dict)
     """Maps jobs that completed at this instant to the event that ended their run."""
     released: bool = False
     """Whether the applications that promise their workers have been determined at this instant."""
-    left: list[Copy] = Factory(list)
+    left: list[ExpectedCopy] = Factory(list)
     """Copies that ended at this instant."""
-    faulty: dict[Copy, int] = Factory(dict)
+    faulty: dict[ExpectedCopy, int] = Factory(dict)
     """Maps copies of which a member went DOWN at this instant to the event of the member's
     change."""
     ignored: list[str] = Factory(list)
@@ -56,9 +60,12 @@ class Pack(Expectations):
     leaving: set[int] = Factory(set)
     """Workers that had been promised, of copies that ended at this instant."""
 
+    def __attrs_post_init__(self) -> None:
+        self.expectations = Expectations(self.w)
+
     def line_handlers(self) -> dict[type[Event], Handler]:
         return {
-            EndExpected: self.expect,
+            EndExpected: self.expectations.expect,
             FaultIgnored: self.ignore,
             MembersJoined: self.join,
             MembersPromised: self.promise,
@@ -67,35 +74,42 @@ class Pack(Expectations):
 
     def clear(self) -> None:
         super().clear()
-        for copy in self.left:
-            self.progress.pop(copy, None)
-            self.perhaps.pop(copy, None)
-            self.due.pop(copy, None)
+        self.expectations.clear(self.left)
         self.released = False
-        momentary = self.left, self.over, self.faulty, self.successors, self.leaving, self.optional
-        for it in (*momentary, self.ignored):
+        for it in (self.left, self.over, self.faulty, self.leaving, self.ignored):
             it.clear()
 
-    def freed(self, copy: Copy, seq: int) -> None:
+    # --- notifications ---------------------------------------------------------------------------
+
+    def describe(self, job: ExpectedJob) -> None:
+        """Note that an application has been described."""
+        self.expectations.describe(job)
+
+    def report(self, copy: ExpectedCopy, cause: int) -> None:
+        self.expectations.report(copy, cause)
+
+    def checkpointed(self, run: ExpectedRun, cause: int) -> None:
+        self.expectations.checkpointed(run, cause)
+
+    def freed(self, copy: ExpectedCopy, seq: int) -> None:
         super().freed(copy, seq)
         if copy.promised:
             self.leaving.update(copy.members)
 
-    def ended(self, copy: Copy, outcome: Outcome, seq: int, gone: bool) -> None:
+    def ended(self, copy: ExpectedCopy, outcome: Outcome, seq: int, gone: bool) -> None:
         name = copy.job.name
         led = not copy.job.copies or copy.placed < copy.job.copies[0].placed
         self.left.append(copy)
         self.faulty.pop(copy, None)
         if gone:
             self.over[name] = seq
-            self.successors.pop(name, None)
+            self.expectations.successors.pop(name, None)
         elif led and outcome is not CANCELLED:
-            self.successors[name] = seq
-            self.w.push(
-                self.w.reporters[name], Phase.RESUME, 2 * LATER, partial(self.succeed, name)
-            )
+            self.expectations.oldest_ended(name, seq)
 
-    def state_changed(self, worker: int, state: WorkerState, copy: Copy | None, seq: int) -> None:
+    def state_changed(
+        self, worker: int, state: WorkerState, copy: ExpectedCopy | None, seq: int
+    ) -> None:
         super().state_changed(worker, state, copy, seq)
         if state is DOWN and copy is not None:
             self.faulty[copy] = seq
@@ -105,14 +119,14 @@ class Pack(Expectations):
         by malleable17's own rule (section 6.1); None if the fault counts. The job is None for an
         idle worker."""
         copy = self.w.holder(worker)
-        progress = self.progress.get(copy) if copy is not None else None
+        progress = self.expectations.progress.get(copy) if copy is not None else None
         if copy is None or progress is None or copy.promised:
             return None, WhyIgnored.IDLE
-        if self.w.end < progress.since or copy in self.faulty:
+        if self.w.turns.end < progress.since or copy in self.faulty:
             return copy.job.name, WhyIgnored.BUSY
         return None
 
-    def check_fault(self, worker: Worker) -> None:
+    def check_fault(self, worker: ExpectedWorker) -> None:
         counts = self.w.pack.fatal or self._ignored(worker.number) is None
         follows(counts, "a fault of this worker changes nothing now")
 
@@ -131,13 +145,13 @@ class Pack(Expectations):
         assert due is not None
         yield FaultIgnored(event.worker, *due), 0
 
-    def other_causes(self, job: Job, copy: Copy) -> Causes:
+    def other_causes(self, job: ExpectedJob, copy: ExpectedCopy) -> Causes:
         return [*self.triggers, *self.decided] or {0, job.wanted}
 
-    def placing(self, copy: Copy, event: RunStarted) -> None:
+    def placing(self, copy: ExpectedCopy, event: RunStarted) -> None:
         w = self.w
         # Members that are promised and have not come are not named.
-        size = copy.holders = self.size(copy, event.work, self._due())
+        size = copy.holders = self.expectations.size(copy, event.work, self._due())
         copy.change(copy.spans, size)
         whole = size > 0 and size % w.pack.pair == 0 and size <= copy.job.costs.most
         allowed(whole, f"{copy.job.name} gets {size} workers, in groups of {w.pack.pair}")
@@ -146,8 +160,8 @@ class Pack(Expectations):
             lowest = w.free.lowest(size)
             allowed(lowest == copy.spans, f"{copy.job.name} gets {copy.text}: {lowest}")
 
-    def _promised(self) -> list[Copy]:
-        return [it for it in self.progress if it.promised and not it.gone]
+    def _promised(self) -> list[ExpectedCopy]:
+        return [it for it in self.expectations.progress if it.promised and not it.gone]
 
     def _due(self) -> int:
         """Return the number of workers that applications have promised and that no other
@@ -159,11 +173,11 @@ class Pack(Expectations):
         """Check the line of a decision that changes the sizes of applications, and let each change
         its size."""
         pack = w.pack
-        w.decides()
+        w.turns.decides()
         causes = self._causes(event)
         allowed(causes and event.moves, "it answers nothing of now")
         more = 0
-        resized: list[tuple[Copy, int]] = []
+        resized: list[tuple[ExpectedCopy, int]] = []
         for name, before, after in event.moves:
             copy = next(iter(w.copies(name)), None)
             fits = after >= pack.pair and after % pack.pair == 0
@@ -177,12 +191,15 @@ class Pack(Expectations):
         idle = w.free.count + self._due()
         allowed(more <= idle, f"{more} more, and {idle} are idle")
         seq = yield event, causes
-        yield from machine.replace_all(w)
+        for part in w.parts[PartRules.before_decision]:
+            yield from part.before_decision()
         self.decided.append(seq)
         # Those that shrink come first, as the others get their workers.
         for copy, after in sorted(resized, key=lambda it: it[1] >= it[0].full):
             if after != copy.full:
-                w.push(copy.job, Phase.DECISION, 0, partial(self._resized, copy, after, seq))
+                w.turns.push(
+                    copy.job, LinePhase.DECISION, 0, partial(self._resized, copy, after, seq)
+                )
 
     def _causes(self, event: RedistributionDecided) -> Collection[int]:
         """Return the events of which one must be the cause of the decision in this line: the fault,
@@ -194,7 +211,7 @@ class Pack(Expectations):
             return [] if self.over else self.triggers
         return [self.over[event.job]] if event.job in self.over else []
 
-    def _resized(self, copy: Copy, after: int, cause: int) -> Script:
+    def _resized(self, copy: ExpectedCopy, after: int, cause: int) -> Script:
         """Give a copy `after` members, because of the decision `cause`: end its run, and at once
         start the next from the state reached.
 
@@ -205,7 +222,7 @@ class Pack(Expectations):
             yield from self._fill(copy, after, cause)
             copy.cause = yield MembersChanged(job.name, copy.last, copy.text), cause
             self.report(copy, copy.cause)
-            parts.resume_soon(w, copy)
+            stages.resume_soon(w, copy)
             return
         computes, state = run.computes, None
         if computes:
@@ -213,17 +230,17 @@ class Pack(Expectations):
                 # Read literally, the part of a checkpoint that has passed counts as work.
                 run.base = min(run.base + run.at(w.now), run.work)
             state = run.state(w.now)
-        cause = yield from parts.end(w, run, CANCELLED, cause)
+        cause = yield from stages.end(w, run, CANCELLED, cause)
         yield from self._fill(copy, after, cause)
         if computes:
             copy.holders = size
-            plan = rules.moved(w, copy, Plan(state))
+            plan = protection.moved(w, copy, ExpectedPlan(state))
         else:
-            plan = rules.resumed(w, copy) if job.keeps else run.plan
+            plan = protection.resumed(w, copy) if job.keeps else run.plan
         spread = computes and not plan.closes
         yield from runs.course(w, copy, plan, cause, spread=spread, resized=computes)
 
-    def _fill(self, copy: Copy, after: int, cause: int) -> Script:
+    def _fill(self, copy: ExpectedCopy, after: int, cause: int) -> Script:
         """Change the number of a copy's members to `after`: it gets the lowest free workers, or
         releases its highest ones. `cause` is the event that ends its messages.
 
@@ -255,9 +272,9 @@ class Pack(Expectations):
     def promise(self, w: World, event: MembersPromised) -> Script | None:
         """Return the script (generator) of a line by which an application promises its workers to
         others, at an instant at which no application is resized; None where it promises none."""
-        w.decides()
+        w.turns.decides()
         self._release()
-        return w.emits_now(w.jobs[event.job])
+        return w.turns.emits_now(w.jobs[event.job])
 
     def _release(self) -> None:
         """Let applications promise their workers to others at a fault (malleable17, section 5):
@@ -266,20 +283,21 @@ class Pack(Expectations):
         Of several struck at this instant, the one that recovers latest counts.
         """
         pack, self.released = self.w.pack, True
-        late = [it for it in self.faulty if it in self.progress]
-        late = [it for it in late if self.progress[it].since < inf and it.job.copies[0] is it]
+        reported = self.expectations.progress
+        late = [it for it in self.faulty if it in reported]
+        late = [it for it in late if reported[it].since < inf and it.job.copies[0] is it]
         if not late or not pack.releases:
             return
-        latest = max(late, key=lambda it: self.progress[it].since)
+        latest = max(late, key=lambda it: reported[it].since)
         jobs = sorted(self.w.jobs.values(), key=lambda it: it.application.index)
         for copy in [it for job in jobs for it in job.copies[:1]]:
-            progress = self.progress.get(copy)
+            progress = reported.get(copy)
             if progress is None or copy.promised or copy in self.faulty:
                 continue
-            if progress.end < self.progress[latest].since:
+            if progress.end < reported[latest].since:
                 copy.promised = True
                 line = MembersPromised(copy.job.name, copy.last, copy.text), self.faulty[latest]
-                self.w.push(copy.job, Phase.DECISION, 0, partial(only, *line))
+                self.w.turns.push(copy.job, LinePhase.DECISION, 0, partial(only, *line))
 
     def join(self, w: World, event: MembersJoined) -> Script:
         """Check the line by which workers that another application had promised join a copy."""
@@ -296,7 +314,7 @@ class Pack(Expectations):
     def close(self) -> None:
         if self.faulty and not (self.over or self.released) and _acts(self.w.head.policy):
             self._release()
-            self.w.settle(Phase.DECISION + 1)
+            self.w.turns.settle(LinePhase.DECISION + 1)
         for name in self.ignored:
             known = any(it in self.faulty or it.undetected for it in self.w.copies(name))
             known = known or name not in self.w.jobs

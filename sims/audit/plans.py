@@ -31,7 +31,7 @@ class Claim:
     most: float
     """Longest time for which the job may be believed to hold them; inf where the log does not imply
     one."""
-    standbys: int = 0
+    ready: int = 0
     """Further workers that the job has taken, if it starts now; they are no part of the plan."""
     again: bool = False
     """Whether this is one more copy of a job that runs: it starts after all that was planned."""
@@ -57,7 +57,7 @@ def earliest(now: float, free: int, changes: Changes, size: int, held: float) ->
 
 
 @define
-class Plan:
+class FreeProfile:
     """Profile of the free workers from now on, within two bounds, as the log implies of each change
     only the earliest and the latest time."""
 
@@ -76,11 +76,11 @@ class Plan:
         """Return (earliest start, latest start, number of workers free now) of a claim that is
         planned after the claims `started`, which start now, and `promised`, which have
         reservations."""
-        free = self.free - sum(it.size + it.standbys for it in started)
+        free = self.free - sum(it.size + it.ready for it in started)
         soon: Changes = [(first, size) for first, _, size in self.frees]
         late: Changes = [(last, size) for _, last, size in self.frees]
         for it in started:
-            size = it.size + it.standbys
+            size = it.size + it.ready
             soon.append((it.start + it.least, size))
             late.append((it.start + it.most, size))
         for it in (*self.firm, *promised):

@@ -13,7 +13,7 @@ input.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from itertools import islice
 from math import inf
 
@@ -21,9 +21,9 @@ from attrs import Factory, define, frozen
 
 from actors.events import Outcome, ReservationMade
 from policies.interface.kinds import JobKind
-from sims.audit.facts import Copy, Job
+from sims.audit.facts import ExpectedCopy, ExpectedJob
 from sims.audit.law import ROUNDING, allowed, comes, same
-from sims.audit.plans import Claim, Plan
+from sims.audit.plans import Claim, FreeProfile
 from sims.audit.workers import UP
 from sims.audit.world import World
 
@@ -64,7 +64,25 @@ def rule_of(policy: str, reading: str) -> Rule:
 
 
 @define(eq=False)
-class Promises:
+class Widths:
+    """Numbers of workers with which waiting jobs start."""
+
+    w: World
+    more: dict[str, int] = Factory(dict)
+    """Maps jobs for which workers were called to the number of workers, besides their members, that
+    they wait for too."""
+
+    def of(self, name: str, size: int) -> int:
+        """Return the number of workers with which the waiting job called `name`, of `size` members,
+        starts, as far as the platform has so many."""
+        repairs, able = self.w.repairs, self.w.able
+        retired: Set[int] = repairs.retired if repairs is not None else frozenset()
+        most = able - sum(worker < able for worker in retired)
+        return max(min(size + self.more.get(name, 0), most), size)
+
+
+@define(eq=False)
+class ExpectedPromises:
     """Checks the reservations in force after a decision (promises of a start to waiting jobs)
     against the rule of the queue's policy."""
 
@@ -72,11 +90,12 @@ class Promises:
     rule: Rule
     settings: Mapping[str, str]
     """Maps the keys of the policy that the log's head gives to their values."""
-    ends: dict[Copy, float | None] = Factory(dict)
+    widths: Widths
+    ends: dict[ExpectedCopy, float | None] = Factory(dict)
     """Maps attempts under way to their believed ends; None where the log does not imply one."""
     sizes: dict[str, int] = Factory(dict)
     """Maps jobs to the number of workers that they get, where it is known."""
-    starts: list[Copy] = Factory(list)
+    starts: list[ExpectedCopy] = Factory(list)
     """Attempts that started at this instant."""
     left: Mapping[str, int] | None = None
     """Maps the jobs of a batch to the number of attempts that they may still make; None where jobs
@@ -87,7 +106,7 @@ class Promises:
 
     # --- notifications ---------------------------------------------------------------------------
 
-    def started(self, copy: Copy, work: float, promise: ReservationMade | None) -> None:
+    def started(self, copy: ExpectedCopy, work: float, promise: ReservationMade | None) -> None:
         """Note that a copy starts, whose execution takes the time `work`, with the reservation that
         its job had (None: it had none).
 
@@ -103,7 +122,7 @@ class Promises:
         self.starts.append(copy)
         self.exempt.discard(job.name)
 
-    def ended(self, copy: Copy, outcome: Outcome) -> None:
+    def ended(self, copy: ExpectedCopy, outcome: Outcome) -> None:
         """Note that a copy has released its workers, with this outcome of its run."""
         del self.ends[copy]
         if copy in self.starts:
@@ -115,8 +134,7 @@ class Promises:
         """Check a line that makes a reservation. Raises Broken where the policy makes none, or
         where the job would get another number of workers."""
         allowed(self.rule.most, "{} makes no reservations", self.w.head.policy)
-        reserve = self.w.reserve
-        if reserve is None or event.job not in reserve.wide:
+        if event.job not in self.widths.more:
             self.sizes.setdefault(event.job, event.processors)
         size = self.sizes.get(event.job)
         right = size is None or event.processors in self._widths(event.job, size)
@@ -126,22 +144,21 @@ class Promises:
         """Return the numbers of workers with which the job called `name`, of `size` members, may
         start.
 
-        There are two where a worker of the reserve was called for the job: it may start with its
-        standbys, too (P11).
+        There are two where a worker was called for the job: it may start with those that it holds
+        ready, too (P11).
         """
-        reserve = self.w.reserve
-        return (size,) if reserve is None else (size, reserve.width(name, size))
+        return (size, self.widths.of(name, size)) if name in self.widths.more else (size,)
 
-    def _held_by(self, job: Job, promise: ReservationMade) -> float | None:
+    def _held_by(self, job: ExpectedJob, promise: ReservationMade) -> float | None:
         """Return the time for which the job of the reservation `promise` is believed to hold its
         workers; None if the log does not imply it."""
-        reserve, size = self.w.reserve, promise.processors
-        if reserve is not None and job.name in reserve.wide:
+        size = promise.processors
+        if job.name in self.widths.more:
             known = self.sizes.get(job.name)
             return None if known is None else self._held(job, known)
         return self._held(job, size)
 
-    def _held(self, job: Job, size: int, work: float | None = None) -> float | None:
+    def _held(self, job: ExpectedJob, size: int, work: float | None = None) -> float | None:
         """Return the time for which an attempt of the job is believed to hold `size` workers: the
         user's estimate or the execution time, and the overhead; None if the log does not imply it.
 
@@ -272,7 +289,7 @@ class Promises:
         claims = {name: self._claim(it) for name, it in there.items()}
         firm = {it for it in claims if kept and it not in made and claims[it].start > now}
         most = self.rule.most if self.rule.reading == "fresh" and once else inf
-        if any(it.standbys for it in self.starts):
+        if any(it.ready for it in self.starts):
             most = inf  # what comes after such a start is decided anew
         plan = self._plan([claims[it] for it in firm])
         starts = [self._started(it) for it in self.starts]
@@ -284,17 +301,17 @@ class Promises:
             told,
         )
 
-    def _plan(self, firm: Sequence[Claim] = ()) -> Plan:
+    def _plan(self, firm: Sequence[Claim] = ()) -> FreeProfile:
         """Return the profile of the free workers before any job starts at this instant, with the
         reservations `firm`, which are kept whatever is planned."""
         now, free = self.w.now, self.w.free.count
-        free += sum(it.full + len(it.standbys) for it in self.starts)
+        free += sum(it.full + len(it.ready) for it in self.starts)
         ends = ((it, end) for it, end in self.ends.items() if it not in self.starts)
         frees = [
             (now, inf, _size(it)) if end is None else (end, end, _size(it)) for it, end in ends
         ]
         frees += [(until, until, 1) for until in self._away()]
-        return Plan(now, free, frees, firm)
+        return FreeProfile(now, free, frees, firm)
 
     def _claim(self, promise: ReservationMade) -> Claim:
         job = self.w.jobs[promise.job]
@@ -302,11 +319,11 @@ class Promises:
         least, most = (job.overhead, inf) if held is None else (held, held)
         return Claim(promise.processors, max(promise.start, self.w.now), least, most)
 
-    def _started(self, copy: Copy) -> Claim:
+    def _started(self, copy: ExpectedCopy) -> Claim:
         end, now = self.ends[copy], self.w.now
         least, most = (0.0, inf) if end is None else (end - now, end - now)
         more = copy.job.copies[0] is not copy
-        return Claim(copy.full, now, least, most, len(copy.standbys), more)
+        return Claim(copy.full, now, least, most, len(copy.ready), more)
 
     def _away(self) -> list[float]:
         """Return, for each worker that is not UP and that no attempt holds, spares excluded, the
@@ -317,6 +334,6 @@ class Promises:
         return [inf if it is None else it for it in until]
 
 
-def _size(copy: Copy) -> int:
-    """Return the number of workers that a copy holds, standbys included."""
-    return copy.full + len(copy.standbys)
+def _size(copy: ExpectedCopy) -> int:
+    """Return the number of workers that a copy holds, those that it holds ready included."""
+    return copy.full + len(copy.ready)

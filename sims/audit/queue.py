@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from itertools import chain, groupby
 from math import inf
 
-from attrs import Factory, define
+from attrs import Factory, define, field
 
 from actors.events import (
     BatchOpened,
@@ -21,14 +21,13 @@ from actors.events import (
 )
 from actors.runtime import Event
 from policies.interface.kinds import JobKind
-from sims.audit import windows
-from sims.audit.deciding import Decider
-from sims.audit.facts import Copy, Job
+from sims.audit.deciding import DecisionChecks
+from sims.audit.facts import ExpectedCopy, ExpectedJob
 from sims.audit.law import Causes, allowed, comes, same
-from sims.audit.promises import Promises, rule_of
+from sims.audit.promises import ExpectedPromises, Widths, rule_of
 from sims.audit.turns import Script
 from sims.audit.workers import Free, Spans, extent, joined, meet, numbers
-from sims.audit.world import Handler, World
+from sims.audit.world import Handler, PartRules, World
 
 INSTANT = 1 + 1e-12
 GREEDY = "R-LIST-0", "greedy"
@@ -42,7 +41,7 @@ Rule = Callable[[World, int, Spans], Spans]
 
 
 @define(eq=False)
-class Queue(Decider):
+class QueueChecks(DecisionChecks):
     """Checks decisions of a queue's policy on waiting jobs, which start one by one from a list,
     together on a shelf, or together in a batch."""
 
@@ -89,22 +88,28 @@ class Queue(Decider):
     began; -1 before that."""
     fulfilled: list[int] = Factory(list)
     """Events of the reservations that have come due, and whose jobs start at this instant: each may
-    have caused a later decision of the instant. Noted only where jobs have standbys, or there is a
-    reserve."""
+    have caused a later decision of the instant. Noted only where copies hold workers ready, or
+    where workers are called."""
     ready: Spans = ()
-    """Standbys that the copy that starts now gets, by nodes."""
+    """Workers that the copy that starts now holds ready, by nodes."""
     apart: bool = False
     """Whether windows close workers to the members of the copy that starts now."""
     unsure: bool = False
     """Whether the log does not say which workers the windows close."""
-    published: Promises | None = None
+    calls_workers: bool = False
+    """Whether workers are called for waiting jobs."""
+    widths: Widths = field(init=False)
+    """Numbers of workers with which waiting jobs start."""
+    published: ExpectedPromises | None = None
     """Rule of the queue's reservations; None for a user's own."""
 
     def __attrs_post_init__(self) -> None:
         w, reading = self.w, self.settings.get("reading", "fresh")
+        self.widths = Widths(w)
         allotted = self.settings.get("allocation", "")
         if ":" not in w.head.policy + allotted:
-            self.published = Promises(w, rule_of(w.head.policy, reading), self.settings)
+            rule = rule_of(w.head.policy, reading)
+            self.published = ExpectedPromises(w, rule, self.settings, self.widths)
             self.published.left = self.allowed if allotted == "BATCH" else None
 
     def line_handlers(self) -> dict[type[Event], Handler]:
@@ -131,9 +136,12 @@ class Queue(Decider):
     def windows_described(self) -> None:
         self.published = None  # places beside windows are not derived
 
+    def calls_described(self) -> None:
+        self.calls_workers = True
+
     # --- notifications ---------------------------------------------------------------------------
 
-    def ended(self, copy: Copy, outcome: Outcome, seq: int, gone: bool) -> None:
+    def ended(self, copy: ExpectedCopy, outcome: Outcome, seq: int, gone: bool) -> None:
         self.running -= 1
         job = copy.job
         self.under_way -= not job.copies
@@ -146,10 +154,11 @@ class Queue(Decider):
 
     # --- starts -------------------------------------------------------------------------------
 
-    def placing(self, copy: Copy, event: RunStarted) -> None:
+    def placing(self, copy: ExpectedCopy, event: RunStarted) -> None:
         w = self.w
         job, size = copy.job, copy.full
-        wide = 0 if w.reserve is None or job.copies else w.reserve.started(job, size)
+        width = size if job.copies else self.widths.of(job.name, size)
+        allowed(width == size or w.free.count >= width, "{} waits for its standbys", job.name)
         rule = self._around_windows(copy, event)
         if rule is not None and w.free.count >= size:
             due = self._due_workers(rule, job, size)
@@ -165,8 +174,7 @@ class Queue(Decider):
             self.published.started(copy, event.work, own and own[0])
         if job.copies:
             return
-        if w.reserve is not None:
-            w.reserve.wide.pop(job.name, None)
+        self.widths.more.pop(job.name, None)
         self.under_way += 1
         # A moldable job may have asked for another number of workers at that instant.
         if self.idle and job.described.kind is not JobKind.MOLDABLE:
@@ -174,7 +182,7 @@ class Queue(Decider):
             at = bisect_right(self.idle, (since, w.head.processors))
             were = self.idle[at][1] if at < len(self.idle) else 0
             why = f"it fits {were} workers, and waited while so many were free"
-            allowed(size + wide > were, why)
+            allowed(width > were, why)
         if self.shelf is not None:
             believed = job.described.estimate
             held = event.work if believed is None else believed
@@ -184,19 +192,20 @@ class Queue(Decider):
             left = self.allowed[job.name] = self.allowed.get(job.name, 0) - 1
             allowed(left >= 0, f"{job.name} makes more attempts than its batch lets it")
 
-    def _due_workers(self, rule: Rule, job: Job, size: int) -> Spans:
+    def _due_workers(self, rule: Rule, job: ExpectedJob, size: int) -> Spans:
         """Return the members that the placement rule chooses for a job that starts with `size`
-        members. By nodes, members and standbys are chosen together, and the standbys are kept."""
+        members. By nodes, members and those that are held ready are chosen together, and the latter
+        are kept."""
         w = self.w
-        more = min(job.standbys, w.free.count - size)
+        more = min(job.ready, w.free.count - size)
         if more and self.settings.get("placement") == "nodes":
             chosen = _by_node(w, size + more)
             self.ready = joined(chosen[size:])
             return joined(chosen[:size])
-        return rule(w, size, () if job.copies or job.standbys else self.former.get(job.name, ()))
+        return rule(w, size, () if job.copies or job.ready else self.former.get(job.name, ()))
 
-    def _around_windows(self, copy: Copy, event: RunStarted) -> Rule | None:
-        """Check that maintenance takes none of the workers of a starting copy before the copy is
+    def _around_windows(self, copy: ExpectedCopy, event: RunStarted) -> Rule | None:
+        """Check that no window takes any of the workers of a starting copy before the copy is
         believed to end. The check is left out if the log does not say when that is.
 
         Return the placement rule by which the caller is still to check the choice of workers.
@@ -206,15 +215,18 @@ class Queue(Decider):
         rule = RULES.get(self.settings.get("placement", "lowest"))
         if not self.w.windows:
             return rule
-        known = "estimates" not in self.settings and copy.job.tasks is None
-        shut = windows.shut(self.w, copy, event, known)
+        job, shut = copy.job, None
+        if "estimates" not in self.settings and job.tasks is None:
+            estimate = job.described.estimate
+            held = (event.work if estimate is None else estimate) + job.overhead
+            shut = self.w.shut(copy, self.w.now + held)
         allowed(not meet(shut or (), copy.spans), "{} are taken before its end", shut)
         self.unsure = shut is None
         self.apart = shut is None or self._shuts(shut, copy, rule)
         return None if self.apart else rule
 
-    def _shuts(self, shut: Spans, copy: Copy, rule: Rule | None) -> bool:
-        """Return whether windows of maintenance keep this copy from any free workers, as these are
+    def _shuts(self, shut: Spans, copy: ExpectedCopy, rule: Rule | None) -> bool:
+        """Return whether windows keep this copy from any free workers, as these are
         in `shut`. If so, check that the placement rule chose its workers among the other free
         ones."""
         closed = [n for n in numbers(self.w.free.spans) if meet(shut, (n, n + 1))]
@@ -223,13 +235,13 @@ class Queue(Decider):
             self.w.free = Free(whole.spans, whole.count)
             self.w.free.take(joined(closed))
             job = copy.job
-            former = () if job.copies or job.standbys else self.former.get(job.name, ())
+            former = () if job.copies or job.ready else self.former.get(job.name, ())
             due = rule(self.w, copy.full, former)
             self.w.free = whole
             allowed(due == copy.spans, "{} gets {}, not {}", copy.job.name, due, copy.spans)
         return bool(closed)
 
-    def standbys(self, copy: Copy, wanted: int) -> Spans | None:
+    def choose_ready(self, copy: ExpectedCopy, wanted: int) -> Spans | None:
         placement = self.settings.get("placement", "lowest")
         if self.unsure:
             return None
@@ -238,12 +250,12 @@ class Queue(Decider):
         rule = RULES.get(placement)
         return None if rule is None else rule(self.w, wanted, ())
 
-    def other_causes(self, job: Job, copy: Copy) -> Causes:
+    def other_causes(self, job: ExpectedJob, copy: ExpectedCopy) -> Causes:
         own = self.promises.pop(job.name, None)
-        ready = any(it.standbys for it in self.w.jobs.values())
+        ready = any(it.ready for it in self.w.jobs.values())
         if own is not None and own[0].start <= self.w.now * INSTANT and not job.copies:
-            # As standbys are taken, another decision may follow at this instant.
-            if ready or self.w.reserve is not None:
+            # As workers are held ready, another decision may follow at this instant.
+            if ready or self.calls_workers:
                 self.fulfilled.append(own[1])
             return own[1]
         made = [seq for seq, name in self.made if name != job.name]
@@ -252,7 +264,7 @@ class Queue(Decider):
         # reservation is ahead any more.
         return {*made, *lead, *self.called()}
 
-    def why(self, job: Job, copy: Copy) -> Causes:
+    def why(self, job: ExpectedJob, copy: ExpectedCopy) -> Causes:
         causes = super().why(job, copy)
         self.promises.pop(job.name, None)
         return causes
@@ -268,7 +280,7 @@ class Queue(Decider):
             self.due = [0, *(seq for it, seq in self.promises.values() if it.start <= end)]
         return [*self.due, *self.fulfilled]
 
-    def cancels(self, copy: Copy) -> Causes:
+    def cancels(self, copy: ExpectedCopy) -> Causes:
         if self.w.head.preempts:
             self.preempted.add(copy.job.name)
             self.w.joined = self.w.now
@@ -299,7 +311,7 @@ class Queue(Decider):
         if self.triggers_before < 0:
             self.triggers_before = len(self.triggers)
 
-    def _reserved(self, published: Promises) -> None:
+    def _reserved(self, published: ExpectedPromises) -> None:
         """Check that the waiting jobs have the reservations that the published policy makes."""
         there = {name: it[0] for name, it in self.promises.items()}
         made = self.moved & there.keys()
@@ -314,7 +326,7 @@ class Queue(Decider):
         later, none may have waited while it fitted. If no job runs and all workers are free, check
         that no job waits."""
         w, count = self.w, self.w.free.count
-        if windows.to_come(w):
+        if any(part.shuts_later() for part in w.parts[PartRules.shuts_later]):
             return  # which of the free workers a waiting job may use, the log does not say
         if w.head.policy in GREEDY or (w.head.policy in SHELVES and not self.running):
             while self.idle and self.idle[-1][1] <= count:
@@ -334,7 +346,7 @@ class Queue(Decider):
         """Return the events of which one must be the cause of a line of a decision: the shelf or
         batch that opened at this instant, the last event that freed workers, or what called for the
         decision."""
-        self.w.decides()
+        self.w.turns.decides()
         self._begins()
         if self.opened >= self.w.first:
             return (self.opened,)
@@ -381,15 +393,17 @@ class Queue(Decider):
 
     def _decides_again(self) -> bool:
         """Return whether there may be several decisions in an instant, as where not all is known of
-        the workers that a start gets: with standbys, windows of maintenance or a reserve. A
-        decision promises first, and starts jobs after that."""
+        the workers that a start gets: with workers held ready, windows, or workers that are called.
+        A decision promises first, and starts jobs after that."""
         w = self.w
-        return bool(w.windows or w.reserve or any(job.standbys for job in w.jobs.values()))
+        several = w.windows or self.calls_workers
+        return bool(several or any(job.ready for job in w.jobs.values()))
 
     def _widened(self, before: ReservationMade, event: ReservationMade) -> bool:
         """Return whether the reservation `event` is the kept one `before` with another number of
-        workers only: the reserve was called for its job, which waits for its standbys too (P11)."""
-        wide = self.w.reserve is not None and event.job in self.w.reserve.wide
+        workers only: a worker was called for its job, which waits for those that it holds ready too
+        (P11)."""
+        wide = event.job in self.widths.more
         return wide and self.settings.get("reading") == "kept" and before.start == event.start
 
     def drop_reservation(self, w: World, event: ReservationDropped) -> Script:

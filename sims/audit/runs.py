@@ -12,29 +12,34 @@ from actors import events as e
 from actors.events import Outcome, Stage
 from policies.interface.kinds import JobKind
 from policies.maths.cosched import round_count
-from sims.audit import link, parts, rules, storage
-from sims.audit.facts import Copy, Run, State
-from sims.audit.law import Causes, Phase, allowed, comes, coming, follows, same
-from sims.audit.rules import Plan
+from sims.audit import link, stages
+from sims.audit.facts import ExpectedCopy, ExpectedRun, ExpectedState
+from sims.audit.law import Causes, LinePhase, allowed, comes, coming, follows, same
+from sims.audit.protection import buddies, images, protection
+from sims.audit.protection.protection import ExpectedPlan
 from sims.audit.turns import NEGLIGIBLE, Emitter, Script
-from sims.audit.workers import extent, numbers, parse_spans
-from sims.audit.world import World
+from sims.audit.world import PartRules, World
 
 Line = e.RunStarted | None
 """The line with the start of a run, where a decision made it; None where a run follows another."""
 
 
 def begin(
-    w: World, copy: Copy, plan: Plan, causes: Causes, line: Line, keeps: int | None = None
+    w: World,
+    copy: ExpectedCopy,
+    plan: ExpectedPlan,
+    causes: Causes,
+    line: Line,
+    keeps: int | None = None,
 ) -> Script:
     """Expect the line that starts the job's next run on the copy's members, with one of `causes`,
-    and those of its standbys; return the run's account.
+    and those that follow at once; return the run's account.
 
     `line` is the start's line if a decision made it. `keeps` is the number of the copy's run
     before, whose members the run keeps; None if there was none.
     """
     job, state = copy.job, plan.begins
-    run = Run(copy, job.next_run, _work(copy, line), since=w.now)
+    run = ExpectedRun(copy, job.next_run, _work(copy, line), since=w.now)
     job.next_run += 1
     source, saved = None, 0.0
     if state is not None:
@@ -46,30 +51,13 @@ def begin(
         run.emitters = Emitter(), Emitter()
     numbers = run.number, copy.text, run.work, run.base, source, saved, keeps
     run.cause = run.started = yield e.RunStarted(job.name, *numbers), causes
-    if job.standbys and line is not None:
-        yield from _standbys(w, copy, run)
+    if job.told and line is not None:
+        for part in w.parts[PartRules.started]:
+            yield from part.started(run)
     return run
 
 
-def _standbys(w: World, copy: Copy, run: Run) -> Script:
-    """Read the line that says which workers a starting copy gets as standbys, and check it: they
-    are as many as its job asks for, or as are free."""
-    wanted = min(copy.job.standbys, w.free.count)
-    if not wanted:
-        return
-    event = yield from coming(e.StandbysHeld, copy.job.name)
-    spans = parse_spans(event.processors)
-    allowed(extent(spans) == wanted, "{} gets {} standbys", copy.job.name, wanted)
-    due = w.decider.standbys(copy, wanted)
-    allowed(due in (None, spans), "{} gets standbys {}", copy.job.name, due)
-    w.take(copy, spans)
-    copy.standbys = list(numbers(spans))
-    held = yield e.StandbysHeld(copy.job.name, run.number, event.processors), run.started
-    for number in copy.standbys:
-        link.stage_in_standby(w, copy, number, held)
-
-
-def _work(copy: Copy, line: Line) -> float:
+def _work(copy: ExpectedCopy, line: Line) -> float:
     """Return the whole work of a run on the copy's members, in time at nominal speed: computed from
     earlier lines, or taken from `line` where they do not determine it."""
     job, size = copy.job, copy.full
@@ -86,7 +74,7 @@ def _work(copy: Copy, line: Line) -> float:
     return job.works[size]
 
 
-def _dealt(w: World, run: Run, line: Line) -> Script:
+def _dealt(w: World, run: ExpectedRun, line: Line) -> Script:
     """Expect the line that deals an iterative job's tasks to the members of a run: as the decider
     decided if `line` is its start, or as the run before had them. The run's work follows from
     it."""
@@ -104,8 +92,8 @@ def _dealt(w: World, run: Run, line: Line) -> Script:
 
 def course(
     w: World,
-    copy: Copy,
-    plan: Plan,
+    copy: ExpectedCopy,
+    plan: ExpectedPlan,
     causes: Causes,
     line: Line = None,
     keeps: int | None = None,
@@ -123,15 +111,15 @@ def course(
     run = yield from begin(w, copy, plan, causes, line, keeps)
     run.spread = spread
     if job.described.limit is not None:
-        over = partial(parts.killed, w, run)
-        w.at(w.now + job.described.limit, Phase.LIMITS, job, run.number, over)
+        over = partial(stages.killed, w, run)
+        w.turns.at(w.now + job.described.limit, LinePhase.LIMITS, job, run.number, over)
     if job.tasks is not None:
         yield from _dealt(w, run, line)
     elif any(stage is Stage.REDISTRIBUTING for stage, _ in plan.before):
         sizes = copy.holders, copy.full, round_count(copy.holders, copy.full)
         run.cause = yield e.RedistributionPlanned(job.name, run.number, *sizes), run.cause
-    startup = 0 if resized else job.startup + (job.select if line is not None else 0)
-    yield from _prepare(w, run, plan, startup)
+    lead = 0 if resized else w.before(job, first=line is not None)
+    yield from _prepare(w, run, plan, lead)
     if not run.over:
         yield from _compute(w, run)
 
@@ -139,25 +127,25 @@ def course(
 # --- its parts ------------------------------------------------------------------------------------
 
 
-def _prepare(w: World, run: Run, plan: Plan, startup: float) -> Script:
-    """Follow all parts of a run before its first computation, as `plan` says, after a start-up of
-    the time `startup`."""
+def _prepare(w: World, run: ExpectedRun, plan: ExpectedPlan, lead: float) -> Script:
+    """Follow all parts of a run before its first computation, as `plan` says, after the
+    time `lead`, in which its members fetch nothing."""
     copy, job = run.copy, run.copy.job
-    run.plan, run.ahead, run.reports = plan, rules.ahead(copy, plan), True
-    if startup:
-        yield from parts.part(w, run, Stage.STARTING_UP, startup)
+    run.plan, run.ahead, run.reports = plan, protection.ahead(copy, plan), True
+    if lead:
+        yield from stages.part(w, run, Stage.STARTING_UP, lead)
     if job.messages is not None:
-        yield from parts.linked(w, run, Stage.STAGING_IN)
+        yield from stages.linked(w, run, Stage.STAGING_IN)
         run.missing = set(copy.members)
         link.stage_in(w, run, plan.image)
-        yield from parts.wait(w, run)
+        yield from stages.wait(w, run)
     if plan.loads and job.keeps:
         yield from _load(w, run)
     for stage, length in plan.before:
         run.ahead = run.ahead[1:]
-        yield from parts.part(w, run, stage, length)
+        yield from stages.part(w, run, stage, length)
         if stage is Stage.RECOVERING:
-            rules.recovered(copy)
+            buddies.recovered(copy)
     if plan.loads and not job.keeps:
         yield from _load(w, run)  # the job has changed over by then
     if plan.closes:
@@ -165,52 +153,52 @@ def _prepare(w: World, run: Run, plan: Plan, startup: float) -> Script:
         yield from _secure(w, run)
 
 
-def _load(w: World, run: Run) -> Script:
+def _load(w: World, run: ExpectedRun) -> Script:
     """Follow the loading, from shared storage, of the state from which the run starts."""
-    yield from parts.stored(w, run, Stage.RECOVERING)
-    storage.leave(w, run, run.cause)
+    yield from stages.stored(w, run, Stage.RECOVERING)
+    stages.share_over(w, run, run.cause)
 
 
-def _compute(w: World, run: Run) -> Script:
+def _compute(w: World, run: ExpectedRun) -> Script:
     """Alternate computation and checkpoints until the work is done, then verify and complete."""
     copy, job = run.copy, run.copy.job
     while True:
         run.computes = True
-        known, left = rules.period(w, copy), run.work - run.base
+        known, left = protection.period(w, copy), run.work - run.base
         run.learns, period = known is None, inf if known is None else known
         # What rounding leaves of the work is none, and no checkpoint is taken when no work remains.
         left = left if left > NEGLIGIBLE * run.work else 0
         # No checkpoint follows the last computation.
         final = left - period <= NEGLIGIBLE * run.work
         run.reach = run.work if final else run.base + period
-        yield from parts.part(w, run, Stage.COMPUTING, left if final else period)
+        yield from stages.part(w, run, Stage.COMPUTING, left if final else period)
         # A checkpoint that falls due while another is under way waits for that one (P8): the run
         # computes on.
         while run.saving is not None and run.reach < run.work:
             run.due, run.base, run.passed, run.length = True, run.reach, 0, left - run.length
             run.reach = run.work
-            parts.aim(w, run)
-            yield run
+            stages.aim(w, run)
+            yield run.part_end
             run.settle(w.now)
-        parts.keep_always(w, run)
+        stages.keep_always(w, run)
         run.base, run.stage = run.reach, None
         if run.base >= run.work:
             break
         yield from _secure(w, run)
         if run.over:
             return
-    yield from parts.part(w, run, Stage.VERIFYING, job.described.verification, last=True)
+    yield from stages.part(w, run, Stage.VERIFYING, job.described.verification, last=True)
     yield from _verdict(w, run)
     if not run.over:
-        yield from parts.complete(w, run)
+        yield from stages.complete(w, run)
 
 
-def _secure(w: World, run: Run) -> Script:
+def _secure(w: World, run: ExpectedRun) -> Script:
     """Take a checkpoint of the run, after a verification where the protection wants one (P4):
     either the run waits for it, or it is begun beside the run, which goes on."""
     copy, job = run.copy, run.copy.job
     if job.rules.verified:
-        yield from parts.part(w, run, Stage.VERIFYING, job.described.verification)
+        yield from stages.part(w, run, Stage.VERIFYING, job.described.verification)
         yield from _verdict(w, run)
         if run.over:
             return
@@ -218,20 +206,20 @@ def _secure(w: World, run: Run) -> Script:
         yield from _save(w, run, run)
         return
     run.cause = yield e.CheckpointStarted(job.name, run.number, run.base), run.cause
-    saving = Run(copy, run.number, run.work, run.base, since=w.now, exposed=run.exposed)
+    saving = ExpectedRun(copy, run.number, run.work, run.base, since=w.now, exposed=run.exposed)
     saving.beside = run.emitters[0]
     saving.cause = run.cause
     run.saving, run.due, run.stage = saving, False, None
     script = _beside(w, run, saving)
     with suppress(StopIteration):
         line = next(script)
-        while line is not saving:
+        while line is not saving.part_end:
             line = script.send((yield line))
-        saving.script = script
+        saving.part_end.script = script
     run.cause = saving.cause
 
 
-def _beside(w: World, run: Run, saving: Run) -> Script:
+def _beside(w: World, run: ExpectedRun, saving: ExpectedRun) -> Script:
     """Follow a checkpoint that is taken while the run goes on, in the account `saving`; start the
     next one at once if it fell due meanwhile (P8)."""
     yield from _save(w, run, saving)
@@ -239,14 +227,14 @@ def _beside(w: World, run: Run, saving: Run) -> Script:
     left = run.work - run.done(w.now)
     if run.due and run.stage is Stage.COMPUTING and left > NEGLIGIBLE * run.work:
         run.cause, run.reports = saving.cause, True
-        yield parts.cut(w, run)
+        yield stages.cut(w, run)
     elif run.stage is not None:
-        cause = yield from parts.review(w, run, saving.cause)
+        cause = yield from stages.review(w, run, saving.cause)
         w.decider.report(run.copy, cause)
-        parts.untie(w, run)
+        stages.untie(w, run)
 
 
-def _save(w: World, run: Run, it: Run) -> Script:
+def _save(w: World, run: ExpectedRun, it: ExpectedRun) -> Script:
     """Follow the parts of a checkpoint, of one level or two, and keep its state.
 
     `it` is the account in which its time passes: the run's own if the checkpoint blocks the run,
@@ -254,15 +242,15 @@ def _save(w: World, run: Run, it: Run) -> Script:
     master or the shared storage.
     """
     copy, job = run.copy, run.copy.job
-    state = State(run.number, it.base, run.work, it.exposed)
-    if rules.stores(job, first=True):
-        yield from parts.stored(w, it, Stage.CHECKPOINTING)
+    state = ExpectedState(run.number, it.base, run.work, it.exposed)
+    if images.stores(job, first=True):
+        yield from stages.stored(w, it, Stage.CHECKPOINTING)
     else:
-        yield from _pass(w, run, it, rules.cost(job, copy.full))
+        yield from _pass(w, run, it, protection.cost(job, copy.full))
     it.cause = yield e.CheckpointTaken(job.name, run.number, it.base), it.cause
-    storage.leave(w, it, it.cause)
+    stages.share_over(w, it, it.cause)
     copy.taken += 1
-    rules.save(copy, state)
+    protection.save(copy, state)
     w.decider.checkpointed(run, it.cause)
     every = job.checkpointing.images_every
     if job.keeps and every and copy.taken % every == 0:
@@ -271,29 +259,29 @@ def _save(w: World, run: Run, it: Run) -> Script:
         if it is not run:
             it.cause = yield e.CheckpointStarted(job.name, run.number, it.base), it.cause
             it.reports = run.stage is not None
-            parts.untie(w, run)
-        if rules.stores(job, first=False):
-            yield from parts.stored(w, it, Stage.CHECKPOINTING)
+            stages.untie(w, run)
+        if images.stores(job, first=False):
+            yield from stages.stored(w, it, Stage.CHECKPOINTING)
         else:
             yield from _pass(w, run, it, None if sent else alone)
         it.cause = yield e.CheckpointStored(job.name, run.number, it.base), it.cause
-        storage.leave(w, it, it.cause)
+        stages.share_over(w, it, it.cause)
         copy.stored = state
 
 
-def _pass(w: World, run: Run, it: Run, cost: float | None) -> Script:
+def _pass(w: World, run: ExpectedRun, it: ExpectedRun, cost: float | None) -> Script:
     """Follow one write of a checkpoint in account `it`: for the time `cost`, or, if that is None,
     until all members have sent their parts to the master."""
     if cost is not None:
-        yield from parts.part(w, it, Stage.CHECKPOINTING, cost)
+        yield from stages.part(w, it, Stage.CHECKPOINTING, cost)
         return
     run.missing = set(run.copy.working)
-    yield from parts.linked(w, it, Stage.SAVING)
+    yield from stages.linked(w, it, Stage.SAVING)
     link.send_images(w, run, it.cause)
-    yield from parts.wait(w, it)
+    yield from stages.wait(w, it)
 
 
-def _verdict(w: World, run: Run) -> Script:
+def _verdict(w: World, run: ExpectedRun) -> Script:
     """Read the line with the result of a verification, which nothing in the state decides, and
     apply it: an error ends the run as failed (R3)."""
     job, copy = run.copy.job, run.copy
@@ -309,7 +297,7 @@ def _verdict(w: World, run: Run) -> Script:
     # An error is possible only in computation since the last verification.
     run.exposed = 0
     if found:
-        yield from parts.fail(w, copy, run.cause)
+        yield from stages.fail(w, copy, run.cause)
 
 
 # --- the first checkpoint -------------------------------------------------------------------------
@@ -325,17 +313,17 @@ def learn(w: World, event: Any) -> Script | None:
     done, job = run.done(w.now), run.copy.job
     if not (run.base < done < run.work):
         return None
-    size = rules.spread(w, run.copy)
+    size = protection.spread(w, run.copy)
     # The period depends on the members and the nodes that they are on: it holds for all such
     # copies.
     job.learnt[size] = period = done - run.base
     for other in (it.run for it in job.copies):
-        if other is not None and other.learns and rules.spread(w, other.copy) == size:
+        if other is not None and other.learns and protection.spread(w, other.copy) == size:
             other.learns = False
             if other.work - other.base - period > NEGLIGIBLE * other.work:
                 other.reach, other.length = other.base + period, period
-                parts.aim(w, other)
+                stages.aim(w, other)
     reach = getattr(event, "done", done)
     follows(same(reach, done), f"{done!r} is done")
-    script, run.reach = parts.cut(w, run), reach
+    script, run.reach = stages.cut(w, run), reach
     return script

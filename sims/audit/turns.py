@@ -3,18 +3,17 @@ instant of a log."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from bisect import insort
 from collections.abc import Callable, Generator
 from contextlib import suppress
 from math import inf
-from typing import Any
+from typing import Any, Protocol
 
 from attrs import Factory, define, field
 
 from actors.events import Outcome, TransferDropped, TransferSuspended
-from actors.runtime import Event, Record
-from sims.audit.law import IMMEDIATE, REVEALED, Broken, Law, Phase, as_text, check, fits
+from actors.runtime import Event
+from sims.audit.law import IMMEDIATE, REVEALED, Broken, Law, LinePhase, as_text, check, fits
 
 INSTANT = NEGLIGIBLE = 1e-12
 """Relative tolerance below which two times are one instant and a remainder is zero (rules.md, One
@@ -32,7 +31,7 @@ Make = Callable[[], Script | None]
 
 
 @define(eq=False)
-class Turn:
+class DueScript:
     """A script (a generator of the lines that must come) whose next line, `want`, is due at this
     instant."""
 
@@ -57,7 +56,7 @@ class Emitter:
     turns: list[tuple[int, int, int, Make]] = field(init=False, factory=list)
     """Scripts not begun, as (phase, number, order, function that makes the script), the first
     first."""
-    front: Turn | None = field(init=False, default=None)
+    front: DueScript | None = field(init=False, default=None)
     """Turn whose line comes next."""
 
     def may_emit(self, event: Event) -> bool:
@@ -82,11 +81,11 @@ class Timer:
 
 
 @define(eq=False)
-class Waitable:
-    """Something whose end a script (a generator of the lines that must come) can wait for, such as
-    the present part of a run."""
+class PartEnd:
+    """The end of the present part of a run, for which the run's script (a generator of the lines
+    that must come) can wait."""
 
-    script: Script | None = field(init=False, default=None)
+    script: Script | None = None
 
     def take(self) -> Script | None:
         """Return the waiting script, so that it can go on, and forget it, as it may go on only
@@ -95,8 +94,20 @@ class Waitable:
         return script
 
 
-BUSY = Turn(Phase.DECISION, None, None)  # type: ignore[arg-type]
+BUSY = DueScript(LinePhase.DECISION, None, None)  # type: ignore[arg-type]
 """Marks an emitter whose script is under way outside of its turns."""
+
+
+class Origin(Protocol):
+    """Tells where a line comes from, as far as the scripts have to know."""
+
+    def emitter_of(self, event: Any) -> Emitter | None:
+        """Return the emitter (a job, a worker) that would log this event; None if it is an input or
+        a decision that none logs."""
+
+    def brought_about(self, event: Event) -> Script | None:
+        """Return the script of a line that no script leads to: an input or a decision. Return None
+        if no such line may come."""
 
 
 @define(eq=False)
@@ -106,16 +117,13 @@ class Turns:
 
     A line is compared with the script under way; else with the script of the job or worker that the
     line is about, if that has one for this instant; else the line is an input or a decision, and
-    the handler for its class checks it.
+    `origin` makes the script that checks it.
     """
 
-    handlers: dict[type[Event], Callable[[Any, Any], Script | None]]
+    origin: Origin
     now: float = 0
     end: float = 0
     """Latest time that belongs to the present instant."""
-    seq: int = -1
-    line: Record | None = None
-    """Record being checked."""
     phase: int = 0
     """Phase of the line being checked."""
     script: Script | None = None
@@ -123,7 +131,7 @@ class Turns:
     want: Any = None
     emitter: Emitter | None = None
     """Emitter of the script under way."""
-    pending: dict[Emitter, Turn] = Factory(dict)
+    pending: dict[Emitter, DueScript] = Factory(dict)
     """Maps emitters to the turns whose lines must come at this instant."""
     waiting: dict[Emitter, None] = Factory(dict)
     """Emitters with scripts that have not begun yet."""
@@ -140,11 +148,6 @@ class Turns:
     and not at their nominal times."""
     lateness: float = 0
     """Largest delay, in time units, with which a part carried out by a real process may end."""
-
-    @abstractmethod
-    def emitter_of(self, event: Any) -> Emitter | None:
-        """Return the emitter (a job, a worker) that would log this event; None if it is an input or
-        a decision that none logs."""
 
     def meet(self, event: Event, cause: int | None, seq: int) -> None:
         """Compare the next line, `event` with its cause and its number `seq`, with the one that
@@ -169,7 +172,7 @@ class Turns:
                 self.script, want = want, next(want)
         except StopIteration:
             want = self.script = None
-        if isinstance(want, Waitable):
+        if isinstance(want, PartEnd):
             want.script, self.script = self.script, None
         self.want = want
         if self.script is None:
@@ -178,14 +181,13 @@ class Turns:
                 emitter.front = None
             if self.waiting or (self.dues and self.dues[0][0] <= self.end):
                 # What jobs do about changes of states can still be changed by further ones.
-                self.advance(Phase.STATES)
+                self.advance(LinePhase.STATES)
 
     def _find(self, event: Event) -> None:
         """Make the script to which the line `event` belongs the one under way. Raises Broken if
         there is none."""
-        kind = event.__class__
-        emitter = self.emitter_of(event)
-        if emitter is not None and kind not in REVEALED:
+        emitter = self.origin.emitter_of(event)
+        if emitter is not None and event.__class__ not in REVEALED:
             emitter = self._begin_next(emitter, event)
         front = emitter.front if emitter is not None else None
         if emitter is not None and front is not None and emitter.may_emit(event):
@@ -193,9 +195,8 @@ class Turns:
             self.script, self.want, self.emitter = front.script, front.want, emitter
             self.phase = front.phase
             return
-        self.phase = Phase.DECISION
-        handler = self.handlers.get(kind)
-        script = handler(self, event) if handler is not None else None
+        self.phase = LinePhase.DECISION
+        script = self.origin.brought_about(event)
         self.want = DONE if script is None else next(script, DONE)
         if self.want is DONE:
             due = (
@@ -220,14 +221,14 @@ class Turns:
         early = event.__class__ in IMMEDIATE
         if emitter.front is None and (early or not emitter.turns):
             # What others do about changes of states may concern it, such as its lost message.
-            self.advance(Phase.RESUME)
+            self.advance(LinePhase.RESUME)
         while emitter.front is None and emitter.turns:
             # Lines of earlier phases have to be complete before its next script can begin.
             if not early:
                 self.settle(emitter.turns[0][0])
             if emitter.front is None:
                 self._prime(emitter)
-        other = self.emitter_of(event) if emitter.front is None else None
+        other = self.origin.emitter_of(event) if emitter.front is None else None
         return emitter if other in (None, emitter) else self._begin_next(other, event)
 
     def at(
@@ -248,7 +249,7 @@ class Turns:
         """
         timer = Timer(due, phase, emitter, number, make, self.now)
         # A last verification may take no time; any other part is work.
-        told = carried and self.measured and (due > self.end or phase != Phase.RUNS)
+        told = carried and self.measured and (due > self.end or phase != LinePhase.RUNS)
         if due < inf and not told:
             self.order += 1
             # The line of a real process may come until then; `_hasten` fires the timer when it
@@ -269,7 +270,7 @@ class Turns:
             own = timer.emitter is emitter and timer.due <= self.end < latest
             if own and getattr(event, "run", timer.number) == timer.number:
                 self.fire(timer)
-        self.advance(Phase.STATES)
+        self.advance(LinePhase.STATES)
 
     def push(self, emitter: Emitter, phase: int, number: int, make: Make) -> None:
         """Schedule the script that `make` makes, for `emitter` at this instant, after all lines of
@@ -284,11 +285,11 @@ class Turns:
         self.phase = phase
         script = make()
         want: Any = DONE if script is None else next(script, DONE)
-        if isinstance(want, Waitable):
+        if isinstance(want, PartEnd):
             want.script = script
         elif want is not DONE:
             assert script is not None
-            emitter.front = self.pending[emitter] = Turn(phase, script, want)
+            emitter.front = self.pending[emitter] = DueScript(phase, script, want)
         if not emitter.turns:
             self.waiting.pop(emitter, None)
 
@@ -333,14 +334,14 @@ class Turns:
     def emits_now(self, emitter: Emitter) -> Script | None:
         """Return the rest of the script of an emitter that has to log a line at this instant, and
         forget that it is due; None if it has none."""
-        self.advance(Phase.DECISION + 1)
+        self.advance(LinePhase.DECISION + 1)
         return self.pending.pop(emitter).remainder() if emitter in self.pending else None
 
     def decides(self) -> None:
         """Note that the present line belongs to a decision. Raises Broken if a line of this instant
         is missing that has to precede all decisions."""
         if not self.deciding:
-            self.settle(Phase.DECISION)
+            self.settle(LinePhase.DECISION)
             self.deciding = True
 
     def lacks(self, want: Any) -> None:
@@ -364,12 +365,12 @@ class Turns:
             else:
                 self.dues.pop(0)
         self._enter(t)
-        self.advance(Phase.STATES)
+        self.advance(LinePhase.STATES)
 
     def close(self) -> None:
         """Check at the end of an instant that no line of it is missing. Raises Broken if one is."""
         if not self.ended:
-            self.settle(Phase.DECISION + 1)
+            self.settle(LinePhase.DECISION + 1)
             for look in self.after:
                 look()
 

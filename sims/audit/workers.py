@@ -175,7 +175,7 @@ class Free:
 
 
 @define(eq=False)
-class Worker(Emitter):
+class ExpectedWorker(Emitter):
     """A worker to which something has happened. All others are UP, at speed 1, and have no such
     object."""
 
@@ -235,8 +235,9 @@ class Worker(Emitter):
     """Job and run for which the message was started; its worker may have been enrolled again."""
     run: Any = None
     """Run for which the worker fetches."""
-    standby: bool = False
-    """Whether the worker fetches the program as a standby of the run's copy, not as a member."""
+    ready: bool = False
+    """Whether the worker fetches the program because the run's copy holds it ready, not as a
+    member."""
     fetches: bool = False
     """Whether the run continues from a checkpoint on the master's storage."""
     saving: bool = False
@@ -263,8 +264,8 @@ class Worker(Emitter):
 
     def units(self) -> int:
         """Return the number of data messages, one per task, that the worker still lacks for its
-        run; 0 for a standby."""
-        if self.standby:
+        run; 0 for one that is held ready."""
+        if self.ready:
             return 0
         return self.run.copy.units.get(self.number, 1) - self.data  # type: ignore[no-any-return]
 
@@ -314,9 +315,9 @@ class Service(Emitter):
 
     channels: int
     order: str
-    waiting: dict[Worker, int] = Factory(dict)
+    waiting: dict[ExpectedWorker, int] = Factory(dict)
     """Maps workers that want or have a channel to the event since which they want it."""
-    requests: dict[Worker, int] = Factory(dict)
+    requests: dict[ExpectedWorker, int] = Factory(dict)
     """Maps workers that have asked for a channel since the last assignment to the event that made
     them ask."""
     freed: int = -1
@@ -327,7 +328,7 @@ class Service(Emitter):
     next_slot: float = -1
     """Start of the next slot, at which an order that looks again in every slot does so."""
 
-    def remove(self, worker: Worker) -> None:
+    def remove(self, worker: ExpectedWorker) -> None:
         """Note that a worker no longer wants a channel; if it wanted one, the channels are assigned
         anew."""
         if self.waiting.pop(worker, None) is not None:

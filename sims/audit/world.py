@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
 
-from attrs import Factory, define, field
+from attrs import Factory, define, field, frozen
 
 from actors.events import (
     CopiesSettled,
@@ -14,21 +14,20 @@ from actors.events import (
     MemberReplaced,
     PartMeasured,
     PlatformDescribed,
-    RunHung,
     ScenarioStarted,
-    StandbyJoined,
     TransferDropped,
     TransferEnded,
     TransferStarted,
     TransferSuspended,
+    WorkerChanged,
 )
 from actors.runtime import Event, Record
 from policies.availability import WorkerState
-from sims.audit.facts import Copy, Job, Run
+from sims.audit.facts import ExpectedCopy, ExpectedJob, ExpectedRun
 from sims.audit.law import Broken, Law, allowed, framed, possible
 from sims.audit.scenario import Given
 from sims.audit.turns import Emitter, Script, Turns
-from sims.audit.workers import DOWN, UP, Free, Spans, Worker, joined, numbers
+from sims.audit.workers import DOWN, UP, ExpectedWorker, Free, Spans, joined, numbers
 
 TRANSFERS = frozenset((TransferStarted, TransferSuspended, TransferEnded, TransferDropped))
 ALIKE = PlatformDescribed(1, 0, ())
@@ -37,16 +36,228 @@ Handler = Callable[["World", Any], Script | None]
 that line."""
 
 
+@frozen
+class HeadLine:
+    """A kind of line in the log's head that describes one mechanism of the platform."""
+
+    kind: type[Event]
+    after: type[Event]
+    """Class of the lines that it comes right after."""
+    once: bool = True
+    """Whether a log has at most one of them."""
+
+
+@frozen(eq=False)
+class Change:
+    """A worker's change of state, as the log's line says it."""
+
+    event: WorkerChanged
+    cause: int
+    """Event that must cause it; 0: its owner makes it."""
+    fault: bool
+    """Whether a fault makes it."""
+    called: bool
+    """Whether the worker has been called, and comes now."""
+
+
 @define(eq=False)
-class World(Turns):
+class PartRules:
+    """Base class of the rules of one mechanism, such as standbys or detection. The audit asks its
+    parts these questions, in the order of `sims.audit.parts.order.ORDER`, and knows none of them by
+    name. A part answers those that its mechanism is about."""
+
+    w: World
+    job_line: ClassVar[type[Event] | None] = None
+    """Class of the line by which a job's description asks for the mechanism; None: there is none.
+    The lines of the parts come in the order of the parts."""
+    early: ClassVar[bool] = False
+    """Whether that line comes before the one that describes the job itself; else it comes after the
+    one about the job's protection."""
+
+    head: ClassVar[HeadLine | None] = None
+    """Line of the log's head that describes the mechanism; None: there is none."""
+    not_of_jobs: ClassVar[tuple[type[Event], ...]] = ()
+    """Classes of lines that are about a job, and that the job does not log: the scheduler or chance
+    decides on them."""
+
+    # --- lines ----------------------------------------------------------------------------------
+
+    def describe(self, event: Any) -> None:
+        """Keep what the line `head` says. Raises Broken where that cannot be."""
+
+    def handlers(self) -> Mapping[type[Event], Handler]:
+        """Return, for the classes of lines that belong to the mechanism and that an input or a
+        decision brings about, the functions that make their scripts."""
+        return {}
+
+    def check_line(self, event: Any) -> None:
+        """Check a line of the class `job_line`. Raises Broken where it describes nothing that can
+        be."""
+
+    def described(self, job: ExpectedJob, event: Event) -> None:
+        """Keep what a line of any part has said of a job. Raises Broken where that cannot be said
+        of this job."""
+
+    # --- a copy and its runs begin --------------------------------------------------------------
+
+    def placing(self, job: ExpectedJob, spans: Spans) -> None:
+        """Check that a decision may start a copy of the job on these workers now."""
+
+    def placed(self, copy: ExpectedCopy) -> None:
+        """Prepare for a copy whose first run starts now."""
+
+    def started(self, run: ExpectedRun) -> Script:
+        """Expect the lines that follow the start of a copy's first run."""
+        yield from ()
+
+    def before(self, job: ExpectedJob, first: bool) -> float:
+        """Return the time that passes before the members of a run fetch anything. `first`: the run
+        is its copy's first."""
+        return 0
+
+    def shut(self, copy: ExpectedCopy, end: float) -> Spans:
+        """Return the workers on which the copy may not start, as they are taken away before the
+        time `end` at which it is believed to end."""
+        return ()
+
+    def shuts_later(self) -> bool:
+        """Return whether the mechanism takes workers away at times that are known now."""
+        return False
+
+    def before_decision(self) -> Script:
+        """Expect the lines that come before anything else that a decision does."""
+        yield from ()
+
+    # --- workers change -------------------------------------------------------------------------
+
+    def keeps(self, worker: int, state: WorkerState) -> bool:
+        """Return whether the mechanism keeps worker number `worker` in this state now."""
+        return False
+
+    def called_up(self, worker: ExpectedWorker) -> int:
+        """Return the event that must cause the worker's change to UP at this instant, 0 if the
+        mechanism has no part in it. Raises Broken where it may not be UP."""
+        return 0
+
+    def check_change(self, worker: ExpectedWorker, change: Change) -> None:
+        """Check a worker's change of state."""
+
+    def retired(self, seq: int) -> None:
+        """React to workers that are DOWN for ever from event `seq` on."""
+
+    # --- its members change ---------------------------------------------------------------------
+
+    def lost(self, copy: ExpectedCopy, worker: int) -> None:
+        """Note that member `worker` has gone DOWN, whether the copy knows of it or not."""
+
+    def ready_changed(
+        self, copy: ExpectedCopy, worker: int, state: WorkerState, cause: int
+    ) -> Script | None:
+        """React to a change of state, by event `cause`, of a worker that the copy holds ready.
+        Return the script of the lines that must follow at once, None if there are none."""
+        return None
+
+    def changed_aside(self, copy: ExpectedCopy, worker: int, cause: int) -> Script:
+        """Expect the lines that follow a change of state, by event `cause`, of a member on which
+        the copy's run does not compute."""
+        yield from ()
+
+    def reviewed(self, run: ExpectedRun, cause: int) -> None:
+        """React to a change of the members of a run by event `cause`."""
+
+    def hidden(self, copy: ExpectedCopy, worker: int, cause: int) -> Script:
+        """Expect the lines that follow where a member went DOWN by event `cause`, and the copy is
+        not to know of it yet; return the last event, `cause` if there is none."""
+        yield from ()
+        return cause
+
+    def known(self, copy: ExpectedCopy, worker: int) -> Script:
+        """Expect the lines that follow as the copy learns now of a fault of its member `worker`
+        that has been hidden from it."""
+        yield from ()
+
+    def survives(self, copy: ExpectedCopy, worker: int, cause: int) -> bool:
+        """Return whether the copy's run goes on although member `worker` is known, by event
+        `cause`, to be DOWN or to hang."""
+        return False
+
+    def replaced(self, copy: ExpectedCopy, gone: int, newcomer: int) -> None:
+        """Note that worker `newcomer` gets the place of the copy's member `gone`."""
+
+    def received(self, copy: ExpectedCopy, worker: ExpectedWorker, cause: int) -> None:
+        """Note that a member on which the copy's run does not compute has received all that it
+        needs, with event `cause`."""
+
+    # --- an account at a shared bandwidth -------------------------------------------------------
+
+    def share(self, it: ExpectedRun) -> None:
+        """Let the present part of an account pass at a bandwidth that it shares with others."""
+
+    def share_changed(self, it: ExpectedRun, cause: int) -> Script:
+        """Expect the lines that follow a change of the members of an account that passes at a
+        shared bandwidth, by event `cause`; return the last event, `cause` if there is none."""
+        yield from ()
+        return cause
+
+    def share_over(self, it: ExpectedRun, cause: int) -> None:
+        """Note that the part of an account that passed at a shared bandwidth is over, with event
+        `cause`."""
+
+    # --- what a copy does next ------------------------------------------------------------------
+
+    def run_ended(self, copy: ExpectedCopy, cause: int) -> None:
+        """Forget what was of the copy's run, which has ended with event `cause`."""
+
+    def resumes(self, copy: ExpectedCopy) -> Script | None:
+        """Return the script of what the copy does next, once all workers have changed state, in
+        place of starting its next run; None if the part has nothing for it to do."""
+        return None
+
+    # --- an instant is over ---------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Check at the end of an instant that no line about the mechanism is missing."""
+
+
+class Answerers(dict[Callable[..., Any], tuple[PartRules, ...]]):
+    """Maps each question of `PartRules` to the parts, among `each`, whose kinds answer it."""
+
+    def __init__(self, each: Sequence[PartRules]) -> None:
+        super().__init__()
+        self.each = each
+        self.early = tuple(it for it in each if it.early)
+
+    def __missing__(self, question: Callable[..., Any]) -> tuple[PartRules, ...]:
+        name = question.__name__
+        found = tuple(it for it in self.each if getattr(type(it), name) is not question)
+        self[question] = found
+        return found
+
+
+@define(eq=False)
+class World:
     """State of the simulated system as the lines read so far imply it."""
 
+    general: Mapping[type[Event], Handler]
+    """Maps the classes of lines that belong to no mechanism, and that an input or a decision brings
+    about, to the functions that make their scripts."""
+    kinds_of_parts: Sequence[type[PartRules]]
+    """Kinds of mechanisms, in the order in which their rules are asked."""
     course: Callable[..., Script] = field(kw_only=True)
     """Makes the script of a run."""
-    gather: Callable[..., Script | None] = field(kw_only=True)
-    """Makes the script of a copy whose replicas load and rejoin its run."""
-    load_state: Callable[..., None] = field(kw_only=True)
-    """Lets a replica load from shared storage once it has its program and data."""
+    turns: Turns = field(init=False, default=Factory(Turns, takes_self=True))
+    """The lines that must come now, and the timers of those that come later."""
+    parts: Answerers = field(init=False)
+    """Maps each question, a function of `PartRules`, to the parts that answer it."""
+    handlers: dict[type[Event], Handler] = field(init=False)
+    """Maps the classes of lines that an input or a decision brings about to the functions that make
+    their scripts."""
+    not_of_jobs: frozenset[type[Event]] = field(init=False)
+    """Classes of lines that are about a job, and that the job does not log."""
+    seq: int = -1
+    """Sequence number of the last line that has been read."""
+    line: Record | None = None
+    """Record being checked."""
     head: ScenarioStarted = field(init=False)
     """First line of the log."""
     given: Given = field(init=False)
@@ -57,18 +268,18 @@ class World(Turns):
     """Sequence number of WorkloadEnded; None before that line."""
     capped: int | None = None
     """Sequence number of a cancellation that only a cap on the makespan explains."""
-    jobs: dict[str, Job] = Factory(dict)
+    jobs: dict[str, ExpectedJob] = Factory(dict)
     gone: set[str] = Factory(set)
     kinds: set[str] = Factory(set)
     """Kinds of the jobs submitted so far."""
-    workers: dict[int, Worker] = Factory(dict)
+    workers: dict[int, ExpectedWorker] = Factory(dict)
     free: Free = Factory(Free)
     spare: Free = Factory(Free)
     able: int = 0
     """Number of workers without spares."""
     speeds_vary: bool = False
     """Whether the log has had a change of speed."""
-    holders: dict[int, Copy] | None = None
+    holders: dict[int, ExpectedCopy] | None = None
     """Maps workers to the copies that hold them; None until something has happened to a worker."""
     counts: list[int] = field(factory=lambda: [0, 0, 0])
     """Numbers of jobs that completed, of jobs that were killed, and of copies that ended."""
@@ -94,7 +305,7 @@ class World(Turns):
     """Repairs of what faults strike, if faults have no downtimes."""
     reuses: bool = False
     """Whether a worker that is enrolled again at once keeps its data (volatile13)."""
-    former: dict[int, tuple[Copy, int]] = Factory(dict)
+    former: dict[int, tuple[ExpectedCopy, int]] = Factory(dict)
     """Maps members of runs that ended at this instant, which may be enrolled again, to (copy, event
     that ended the run)."""
     changeover: float = 0
@@ -103,30 +314,33 @@ class World(Turns):
     """PackDescribed, where a pack decides."""
     reporters: dict[str, Emitter] = Factory(dict)
     """Maps a pack's jobs to the emitters of lines about their expected ends."""
-    reserve: Any = None
-    """Workers that their owner keeps until they are called, if there are any."""
-    platform: PlatformDescribed = ALIKE
     windows: list[tuple[float, float, Spans]] = Factory(list)
-    """Windows of maintenance: from, to, and the workers."""
-    begin: list[tuple[float, float, Spans]] = Factory(list)
-    """Windows of maintenance that have not begun: start, end and workers. At the end of the instant
-    at which one begins, its workers must be DOWN."""
+    """Windows in which workers are DOWN: from, to, and the workers."""
+    platform: PlatformDescribed = ALIKE
     unowned: frozenset[int] = frozenset()
-    """Workers that no owner takes away but in windows of maintenance and in the reserve; empty if
-    the log does not say it."""
+    """Workers that no owner takes away at will; empty if the log does not say it."""
     late: bool = False
     """Whether faults are detected late."""
     joined: float = -1
     """Time of the last decision before which repaired workers became standbys."""
     replaces: bool = False
     """Whether members are replaced."""
-    last_notice: int = -1
-    """Sequence number of the last notice of an owner."""
-    taken: list[Worker] = Factory(list)
-    """Workers that their owners have announced to take at this instant."""
     decider: Any = None
 
+    def __attrs_post_init__(self) -> None:
+        self.parts = Answerers([kind(self) for kind in self.kinds_of_parts])
+        self.handlers = dict(self.general)
+        kinds = (kind for part in self.parts.each for kind in part.not_of_jobs)
+        self.not_of_jobs = frozenset((PartMeasured, *kinds))  # a process measures its part
+        for part in self.parts[PartRules.handlers]:
+            self.handlers.update(part.handlers())
+
     # --- line after line ----------------------------------------------------------------------
+
+    @property
+    def now(self) -> float:
+        """Time of the present instant."""
+        return self.turns.now
 
     @property
     def copies_decide(self) -> bool:
@@ -137,23 +351,30 @@ class World(Turns):
         """Check the next line of the log, and bring the state up to date. Raises Broken where the
         line breaks a law."""
         seq, t, event, cause = record.seq, record.t, record.event, record.cause
+        turns = self.turns
         self.line = record
         if self.seq < 0:
             framed(isinstance(event, ScenarioStarted), "the first event is not ScenarioStarted")
-        elif self.ended:
+        elif turns.ended:
             raise Broken(Law.FRAME, "it comes after the end")
         elif cause is None or not 0 <= cause < seq:
             raise Broken(Law.ORDER, f"its cause is {cause}")
-        if seq != self.seq + 1 or t < self.now:
-            raise Broken(Law.ORDER, f"it follows #{self.seq} at {self.now}")
-        if t != self.now:
-            self.pass_to(t)
+        if seq != self.seq + 1 or t < turns.now:
+            raise Broken(Law.ORDER, f"it follows #{self.seq} at {turns.now}")
+        if t != turns.now:
+            turns.pass_to(t)
             self.first = seq
             framed(self.closed is None, "something happens after the workload's end")
         self.seq = seq
-        self.meet(event, cause, seq)
+        turns.meet(event, cause, seq)
         if self.dependencies is not None:
             self.dependencies.hear(event, seq)
+
+    def brought_about(self, event: Event) -> Script | None:
+        """Return the script of a line that an input or a decision brings about; None if no such
+        line may come."""
+        handler = self.handlers.get(event.__class__)
+        return handler(self, event) if handler is not None else None
 
     def emitter_of(self, event: Any) -> Emitter | None:
         """Return the emitter (an object with the lines that it has to log) of this event: the job
@@ -166,11 +387,11 @@ class World(Turns):
             return self.reporters.get(event.job)
         if kind is CopiesSettled:
             return getattr(self.decider, "emitter", None)
-        if kind in (StandbyJoined, RunHung, PartMeasured):
-            return None  # the scheduler, chance or a process decides on it, and not the job
+        if kind in self.not_of_jobs:
+            return None
         if kind is MemberReplaced:
             copy = self.copy_of(event)
-            if copy is None or event.replacement not in copy.standbys:
+            if copy is None or event.replacement not in copy.ready:
                 return None  # the job's runs start once all members are replaced
         job = self.jobs.get(getattr(event, "job", ""))
         if job is not None and not job.checkpointing.blocking:
@@ -179,31 +400,58 @@ class World(Turns):
             return max(able, key=lambda it: it.front is not None, default=job)
         return job
 
-    def copies(self, job: str) -> list[Copy]:
+    def copies(self, job: str) -> list[ExpectedCopy]:
         """Return the copies of the job of that name, the oldest first; none where there is no such
         job."""
         return self.jobs[job].copies if job in self.jobs else []
 
-    def copy_of(self, event: Any) -> Copy | None:
+    def copy_of(self, event: Any) -> ExpectedCopy | None:
         """Return the copy, of those that hold workers, whose last run the line is about; None if
         there is none."""
         run = getattr(event, "run", None)
         return next((it for it in self.copies(event.job) if it.last == run), None)
 
-    def run_of(self, event: Any) -> Run | None:
+    def run_of(self, event: Any) -> ExpectedRun | None:
         """Return the run under way of the copy that the line is about; None if there is none."""
         copy = self.copy_of(event)
         return copy.run if copy is not None else None
 
+    def before(self, job: ExpectedJob, first: bool) -> float:
+        """Return the time that passes before the members of a run of the job fetch anything.
+        `first`: the run is its copy's first."""
+        parts = self.parts[PartRules.before] if job.told else ()
+        return sum(part.before(job, first) for part in parts)
+
+    def shut(self, copy: ExpectedCopy, end: float) -> Spans:
+        """Return the workers on which the copy may not start, as they are taken away before the
+        time `end` at which it is believed to end."""
+        return next((part.shut(copy, end) for part in self.parts[PartRules.shut]), ())
+
     # --- workers ------------------------------------------------------------------------------
+
+    def kept(self, worker: int, state: WorkerState) -> bool:
+        """Return whether a mechanism keeps worker number `worker` in this state now."""
+        return any(part.keeps(worker, state) for part in self.parts[PartRules.keeps])
+
+    def called_up(self, worker: ExpectedWorker) -> int:
+        """Return the event that must cause the worker's change to UP at this instant, where it has
+        been called; else 0."""
+        return sum(part.called_up(worker) for part in self.parts[PartRules.called_up])
+
+    def hide(self, copy: ExpectedCopy, worker: int, cause: int) -> Script:
+        """Expect the lines that follow where a member went DOWN by event `cause`, and the copy is
+        not to know of it yet; return the last event, `cause` if there is none."""
+        for part in self.parts[PartRules.hidden]:
+            cause = yield from part.hidden(copy, worker, cause)
+        return cause
 
     def tell_state(
         self,
         worker: int,
         state: WorkerState,
-        copy: Copy | None,
+        copy: ExpectedCopy | None,
         seq: int,
-        held: Copy | None = None,
+        held: ExpectedCopy | None = None,
     ) -> None:
         """Tell the decider, and the repairs, that the state of worker number `worker` is known now,
         by event `seq`.
@@ -214,25 +462,25 @@ class World(Turns):
         if state is DOWN and self.repairs is not None:
             self.repairs.known_down(worker, copy or held, seq)
 
-    def worker(self, number: int) -> Worker:
+    def worker(self, number: int) -> ExpectedWorker:
         """Return the record of the worker of this number, made if needed. Raises Broken if the
         platform has no such worker."""
         worker = self.workers.get(number)
         if worker is None:
             size = self.head.processors
             possible(0 <= number < size, f"worker {number} of {size}")
-            worker = self.workers[number] = Worker(number)
+            worker = self.workers[number] = ExpectedWorker(number)
         return worker
 
-    def holder(self, number: int) -> Copy | None:
-        """Return the copy that holds the worker of this number as a member or standby, or None."""
+    def holder(self, number: int) -> ExpectedCopy | None:
+        """Return the copy that holds the worker of this number, as a member or ready, or None."""
         if self.holders is None:
             # Built only now: many logs have no event of a worker, and never need this index.
             copies = [copy for job in self.jobs.values() for copy in job.copies]
             self.holders = {n: copy for copy in copies for n in numbers(copy.held)}
         return self.holders.get(number)
 
-    def take(self, copy: Copy, spans: Spans) -> None:
+    def take(self, copy: ExpectedCopy, spans: Spans) -> None:
         """Have the copy hold these workers, which are free no longer. Raises Broken unless all of
         them are free."""
         for pool, own in self._pools(spans):
@@ -240,7 +488,7 @@ class World(Turns):
         if self.holders is not None:
             self.holders.update(dict.fromkeys(numbers(spans), copy))
 
-    def give(self, copy: Copy, spans: Spans) -> None:
+    def give(self, copy: ExpectedCopy, spans: Spans) -> None:
         """Release these workers of the copy; those that are UP are free from now on, the others
         once they are UP again."""
         if self.holders is not None:
@@ -271,12 +519,12 @@ class World(Turns):
         worker = self.workers.get(number)
         return worker is None or worker.state is UP
 
-    def speed(self, copy: Copy) -> float:
+    def speed(self, copy: ExpectedCopy) -> float:
         """Return the speed of a copy, which is that of the slowest member on which it computes
         (R1)."""
         return 1 if copy.speeds is None else min(copy.speeds[n] for n in copy.working)
 
-    def pace(self, copy: Copy) -> None:
+    def pace(self, copy: ExpectedCopy) -> None:
         """Give the copy the present speeds of its members, if a speed has changed in this log."""
         if self.speeds_vary:
             workers = self.workers

@@ -101,8 +101,8 @@ class Look(Listener):
     spare: list[int]
     """Numbers of the free spares, on which no job starts."""
     aside: dict[str, list[int]]
-    """Numbers of the workers that runs hold and do not compute on: standbys (`standby`), and
-    members of replicas that have dropped out (`dropped`)."""
+    """Numbers of the workers that runs hold and do not compute on: those that are held ready to
+    replace members (`standby`), and members that have dropped out (`dropped`)."""
     away: dict[WorkerState, list[int]]
     away_members: set[int]
     """Numbers of the workers in `away` that are members of runs, whose processors they count as."""
@@ -130,8 +130,8 @@ class Look(Listener):
         others = [copy(job) for job in history.queue if job.name != excluded]
         runs = history.runs.values()
         dropped = {n for run in runs for n in numbers_in(run.dropped)}
-        standbys = {n for run in runs for n in numbers_in(run.aside)} - dropped
-        aside = {"standby": sorted(standbys), "dropped": sorted(dropped)}
+        ready = {n for run in runs for n in numbers_in(run.aside)} - dropped
+        aside = {"standby": sorted(ready), "dropped": sorted(dropped)}
         away_members = set[int]().union(*(run.away for run in runs))
         return cls(history.free, history.spare, aside, away, away_members, others, held(runs))
 

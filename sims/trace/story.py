@@ -35,8 +35,10 @@ from sims.telling import Clock, amount_of, counted, in_units, worker_of
 from sims.trace import Span
 from sims.trace.account import FlowAccount, Head, Part
 from sims.trace.dependencies import submission
+from sims.trace.parts.about import About
+from sims.trace.parts.storage import shared
 from sims.trace.run import Messages, RunStory
-from sims.trace.words import TITLES, About, Described, described, shared
+from sims.trace.words import TITLES, Described, described
 
 WORKER = re.compile(rb'"worker":(\d+)')
 

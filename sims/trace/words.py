@@ -2,52 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
-from attrs import frozen
-
 from actors.events import (
-    BandwidthShared,
     CheckpointLost,
     CheckpointStarted,
     CheckpointStored,
     CheckpointTaken,
     DeciderKind,
     EndExpected,
-    FaultDetected,
     FaultIgnored,
-    HangDetected,
     JobDescribed,
-    MemberReplaced,
     MembersChanged,
     MembersJoined,
     MembersPromised,
-    PauseEnded,
     ProtectionDescribed,
     ProtectionKind,
     RedistributionDecided,
     RedistributionPlanned,
-    ReplicaLoads,
-    ReplicasDropped,
-    ReplicasRejoined,
-    ReserveCalled,
     RestartedFromScratch,
-    RunHung,
-    RunPaused,
     ScenarioStarted,
     Stage,
-    StandbyJoined,
-    StandbyLost,
-    StandbysHeld,
-    StorageDescribed,
     TasksDescribed,
 )
-from actors.intervals import count_in
-from actors.runtime import Event
-from policies.maths.tolerance import SAME
 from sims.history import Run
-from sims.telling import Clock, amount_of, counted, in_units, worker_of
+from sims.telling import amount_of, counted, in_units, worker_of
+from sims.trace.parts.about import About, Words
+from sims.trace.parts.table import OF_MECHANISMS
 
 Described = JobDescribed | TasksDescribed | ProtectionDescribed
 
@@ -83,17 +62,6 @@ def _protection(event: ProtectionDescribed, unit: str) -> str:
 # --- remarks --------------------------------------------------------------------------------------
 
 
-@frozen
-class About:
-    """Context for putting an event of one job into words."""
-
-    job: str
-    started: ScenarioStarted
-    clock: Clock
-    run: Run | None
-    """The run that the event names, if any."""
-
-
 def _saved(event: CheckpointTaken, about: About) -> str:
     assert about.run is not None
     work = amount_of(about.run.event.work)
@@ -126,47 +94,11 @@ def _expected(event: EndExpected, about: About) -> str | None:
     return f"expected to end at {end} on {where}; {event.left:.3%} of the work left"
 
 
-TITLES: Mapping[type[Event], Callable[[Any, About], str | None]] = {
+TITLES: Words = {
+    **OF_MECHANISMS,
     CheckpointTaken: _saved,
     CheckpointStarted: lambda it, _: f"saves {amount_of(it.done)} done, and goes on",
     CheckpointStored: lambda it, _: f"{amount_of(it.done)} done is on shared storage too",
-    FaultDetected: lambda it, about: (
-        f"the fault of {worker_of(about.started, it.worker)} is detected"
-    ),
-    RunHung: lambda it, about: (
-        f"hangs on {worker_of(about.started, it.worker)}: no work is done until that is detected"
-    ),
-    HangDetected: lambda it, about: (
-        f"the hang on {worker_of(about.started, it.worker)} is detected"
-    ),
-    MemberReplaced: lambda it, about: (
-        f"{worker_of(about.started, it.replacement)} replaces {worker_of(about.started, it.worker)}"
-    ),
-    ReplicasDropped: lambda it, _: (
-        f"workers {it.processors} drop out: {counted(it.left, 'replica')} left"
-    ),
-    RunPaused: lambda it, about: (
-        f"pauses for {in_units(it.length, about.started.unit)}"
-        + (f", after which workers {it.rejoining} rejoin" if it.rejoining else "")
-    ),
-    PauseEnded: lambda _, __: None,
-    ReplicaLoads: lambda it, _: (
-        f"workers {it.processors} load the state: {amount_of(it.left, 6)} bytes left, "
-        + (f"at {amount_of(it.bandwidth, 4)}" if it.bandwidth else "waiting for a member")
-    ),
-    ReplicasRejoined: lambda it, _: (
-        f"workers {it.processors} rejoin: {counted(it.left, 'replica')} now"
-    ),
-    ReserveCalled: lambda it, about: (
-        f"{worker_of(about.started, it.worker)} of the reserve is called for it"
-    ),
-    StandbysHeld: lambda it, _: f"has workers {it.processors} as standbys",
-    StandbyJoined: lambda it, about: (
-        f"{worker_of(about.started, it.worker)}, repaired, becomes a standby"
-    ),
-    StandbyLost: lambda it, about: (
-        f"standby {worker_of(about.started, it.worker)} goes DOWN and leaves"
-    ),
     CheckpointLost: _lost,
     RestartedFromScratch: lambda it, _: (
         f"starts from scratch: {amount_of(it.lost)} that was saved is lost"
@@ -179,8 +111,7 @@ TITLES: Mapping[type[Event], Callable[[Any, About], str | None]] = {
     RedistributionDecided: _decided,
     RedistributionPlanned: _planned,
 }
-"""Maps event classes to functions that put the event into words; None as their result means that
-there is nothing to say of it."""
+"""Words for all events of a job besides the stages of its runs."""
 
 
 # --- stages ---------------------------------------------------------------------------------------
@@ -210,22 +141,3 @@ def stage_words(run: Run, started: ScenarioStarted) -> str:
         return WORDS[stage]
     alone = event.source is None or run.job.stored is not None  # loading is a part of its own
     return "changes over" if alone else "changes over and recovers"
-
-
-def shared(event: BandwidthShared, run: Run, storage: StorageDescribed, unit: str) -> str:
-    """Return words for how many bytes a run has left to save or load, at which bandwidth, and what
-    limits it: its members' own bandwidths, the storage's, or other runs that use the storage.
-
-    A bandwidth of 0 means that the run waits for a member. Bandwidths are in bytes per `unit` of
-    time.
-    """
-    if not event.bandwidth:
-        return f"waits for a member, {amount_of(event.left)} bytes left"
-    each, members = storage.worker_bandwidth, count_in(run.processors)
-    cap = storage.bandwidth if each is None else min(storage.bandwidth, each * members)
-    per = f"bytes a {unit}"
-    text = f"{amount_of(event.left, 6)} bytes left, at {amount_of(event.bandwidth, 4)} {per}"
-    if event.bandwidth < cap * (1 - SAME):
-        return f"{text}, {event.bandwidth / cap:.1%} of what it gets alone: others use the storage"
-    whose = "the storage" if cap == storage.bandwidth else counted(members, "member")
-    return f"{text}, the most that {whose} can take"

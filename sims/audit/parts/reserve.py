@@ -3,22 +3,25 @@ lacks workers (rules.md, P11)."""
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Mapping
 from functools import partial
 from math import inf
+from typing import Any, ClassVar
 
 from attrs import Factory, define
 
-from actors.events import ReserveCalled, ReserveDescribed
-from sims.audit.facts import Job
-from sims.audit.law import Phase, allowed, comes, possible, same
+from actors.events import PlatformDescribed, ReserveCalled, ReserveDescribed
+from actors.runtime import Event
+from policies.availability import WorkerState
+from sims.audit.facts import ExpectedJob
+from sims.audit.law import LinePhase, allowed, comes, possible, same
 from sims.audit.turns import Emitter, Script
-from sims.audit.workers import DOWN, RECLAIMED, UP, Worker, numbers, parse_spans
-from sims.audit.world import World
+from sims.audit.workers import DOWN, RECLAIMED, UP, ExpectedWorker, numbers, parse_spans
+from sims.audit.world import Handler, HeadLine, PartRules, World
 
 
 @define(eq=False)
-class Reserve:
+class ExpectedReserve:
     """The workers of the reserve, which their owner keeps RECLAIMED until they are called for the
     first job of the queue that lacks workers, and the calls so far."""
 
@@ -32,11 +35,8 @@ class Reserve:
     calls: dict[int, tuple[float, int]] = Factory(dict)
     """Maps each worker that was called to the time at which its owner has it UP, and to the event
     of its call."""
-    wide: dict[str, int] = Factory(dict)
-    """Maps waiting jobs for which a worker was called to the number of standbys without which they
-    do not start."""
 
-    def come(self, worker: Worker) -> int:
+    def come(self, worker: ExpectedWorker) -> int:
         """Return the event that must cause the worker's change to UP: the call of a worker of the
         reserve, if it comes because of that now; else 0. Raises Broken where its owner still keeps
         it."""
@@ -59,8 +59,8 @@ class Reserve:
         """Check the line that calls the next worker of the reserve for a waiting job that lacks
         workers."""
         w = self.w
-        w.decides()
-        job: Job = allowed(w.jobs.get(event.job), "no such job waits")
+        w.turns.decides()
+        job: ExpectedJob = allowed(w.jobs.get(event.job), "no such job waits")
         allowed(not job.copies, f"{event.job} has started")
         self._pass_over()
         allowed(self.called is None, "another worker has been called and has not come")
@@ -76,9 +76,9 @@ class Reserve:
         self.left.remove(event.worker)
         time, worker = w.now + self.delay, event.worker
         self.called, self.calls[worker] = worker, (time, seq)
-        w.at(time, Phase.DECISION, Emitter(), 0, partial(self._check_come, worker))
-        if job.standbys and job.name not in self.wide:
-            self.wide[job.name] = job.standbys
+        w.turns.at(time, LinePhase.DECISION, Emitter(), 0, partial(self._check_come, worker))
+        if job.ready and job.name not in decider.widths.more:
+            decider.widths.more[job.name] = job.ready
             decider.triggers.append(seq)
 
     def _check_come(self, worker: int) -> None:
@@ -99,35 +99,19 @@ class Reserve:
             self.called = None
             self.w.decider.triggers.append(seq)
 
-    def started(self, job: Job, size: int) -> int:
-        """Check that a job that starts with `size` members gets all the workers that it has waited
-        for; return how many of these are standbys."""
-        width = self.width(job.name, size)
-        allowed(self.w.free.count >= width, "{} waits for its standbys", job.name)
-        return width - size
-
-    def width(self, name: str, size: int) -> int:
-        """Return the number of workers with which the waiting job called `name`, of `size` members,
-        starts: with its standbys if a worker was called for it, as far as the platform has so
-        many."""
-        repairs, able = self.w.repairs, self.w.able
-        retired: Set[int] = repairs.retired if repairs is not None else frozenset()
-        most = able - sum(worker < able for worker in retired)
-        return max(min(size + self.wide.get(name, 0), most), size)
-
     def retired(self, seq: int) -> None:
         """Have the decider look again after workers have retired with event `seq`: a job that waits
         for all workers that are left needs fewer now."""
         self.w.decider.triggers.append(seq)
-        if self.wide:
+        if self.w.decider.widths.more:
             self.w.decider.idle.clear()
 
-    def _lacks(self, job: Job) -> bool:
+    def _lacks(self, job: ExpectedJob) -> bool:
         """Return whether too few workers are free for a waiting job; false where the log has not
         given the number of its members."""
         published = self.w.decider.published
         size = published.sizes.get(job.name) if published is not None else None
-        return size is not None and self.w.free.count < self.width(job.name, size)
+        return size is not None and self.w.free.count < self.w.decider.widths.of(job.name, size)
 
     def close(self) -> None:
         """Check at the end of an instant with a decision that a worker was called if one is left
@@ -135,31 +119,54 @@ class Reserve:
         would be called."""
         w = self.w
         waiting = [job for job in w.jobs.values() if not job.copies]
-        if w.capped or w.ended or not w.decider.triggers or not waiting or self.called is not None:
+        if (
+            w.capped
+            or w.turns.ended
+            or not w.decider.triggers
+            or not waiting
+            or self.called is not None
+        ):
             return
         ready = [n for n in self.left if n not in w.workers or w.workers[n].state is not DOWN]
         lacks = all(map(self._lacks, waiting))
         comes(not (ready and lacks), f"a worker of the reserve is called for {waiting[0].name}")
 
 
-def describe(w: World, event: ReserveDescribed) -> None:
-    """Check the head's line on the reserve, and keep its workers and the delay after which a called
-    one comes.
+@define(eq=False)
+class ReserveRules(PartRules):
+    """The rules of the reserve."""
 
-    The reserve consists of workers that their owner uses until the queue calls for them (P11).
-    """
-    workers = numbers(parse_spans(event.workers))
-    possible(workers and workers[-1] < w.able and event.delay >= 0, "there are no such workers")
-    w.reserve = Reserve(w, frozenset(workers), event.delay, list(workers))
+    head: ClassVar = HeadLine(ReserveDescribed, after=PlatformDescribed)
+    reserve: ExpectedReserve | None = None
+    """The workers of the reserve, once the log has described it."""
 
+    def describe(self, event: Any) -> None:
+        """Check the head's line on the reserve, and keep its workers and the delay after which a
+        called one comes."""
+        w, workers = self.w, numbers(parse_spans(event.workers))
+        possible(workers and workers[-1] < w.able and event.delay >= 0, "there are no such workers")
+        self.reserve = ExpectedReserve(w, frozenset(workers), event.delay, list(workers))
+        w.decider.calls_described()
 
-def call(w: World, event: ReserveCalled) -> Script:
-    """Return the script (generator) that checks the line that calls a worker of the reserve."""
-    found: Reserve = possible(w.reserve, "there is no reserve")
-    return found.call(event)
+    def handlers(self) -> Mapping[type[Event], Handler]:
+        return {ReserveCalled: self.call}
 
+    def call(self, w: World, event: ReserveCalled) -> Script:
+        """Return the script (generator) that checks the line that calls a worker of the reserve."""
+        found: ExpectedReserve = possible(self.reserve, "there is no reserve")
+        return found.call(event)
 
-def close(w: World) -> None:
-    """Check at the end of an instant that no call of a worker of the reserve is missing."""
-    if w.reserve is not None:
-        w.reserve.close()
+    def keeps(self, worker: int, state: WorkerState) -> bool:
+        return state is RECLAIMED and self.reserve is not None and self.reserve.keeps(worker)
+
+    def called_up(self, worker: ExpectedWorker) -> int:
+        return 0 if self.reserve is None else self.reserve.come(worker)
+
+    def retired(self, seq: int) -> None:
+        if self.reserve is not None:
+            self.reserve.retired(seq)
+
+    def close(self) -> None:
+        """Check at the end of an instant that no call of a worker of the reserve is missing."""
+        if self.reserve is not None:
+            self.reserve.close()

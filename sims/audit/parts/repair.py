@@ -4,11 +4,13 @@ are known, and when crews begin (rules.md, R6 to R8)."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from attrs import Factory, define
 
 from actors.events import (
     FaultBlamed,
+    LinkDescribed,
     RepairDescribed,
     RepairEnded,
     RepairLaw,
@@ -18,13 +20,14 @@ from actors.events import (
     UnitFailed,
     UnitRetired,
 )
+from actors.runtime import Event
 from policies.availability import WorkerState
-from sims.audit import machine, windows
-from sims.audit.facts import Copy
-from sims.audit.law import Phase, comes, follows, ordered, possible, same
+from sims.audit.facts import ExpectedCopy
+from sims.audit.law import LinePhase, comes, follows, ordered, possible, same
+from sims.audit.parts import replacement
 from sims.audit.turns import Script
-from sims.audit.workers import DOWN, Worker, joined, numbers, parse_spans, written
-from sims.audit.world import World
+from sims.audit.workers import DOWN, ExpectedWorker, joined, numbers, parse_spans, written
+from sims.audit.world import Handler, HeadLine, PartRules, World
 
 KINDS = tuple(Struck)
 Absence = tuple[WorkerState, float | None]
@@ -32,7 +35,7 @@ Absence = tuple[WorkerState, float | None]
 
 
 @define(eq=False)
-class Unit:
+class ExpectedUnit:
     """A unit (a worker, a node, a rack) that a fault has struck or is blamed for, until the end of
     its repair."""
 
@@ -43,7 +46,7 @@ class Unit:
     """Workers of the unit that are not known to be DOWN yet."""
     unsure: set[int] = Factory(set)
     """Workers of the unit that may be known to be DOWN, or not: the log does not say."""
-    runs: list[tuple[Copy, int]] = Factory(list)
+    runs: list[tuple[ExpectedCopy, int]] = Factory(list)
     """Copies whose runs the fault has ended, with one of their members that it struck."""
     seq: int = -1
     """Sequence number of the last event about the unit."""
@@ -62,23 +65,23 @@ class Unit:
 
 
 @define(eq=False)
-class Repairs:
+class ExpectedRepairs:
     """The faults that are not blamed on a unit yet, the repairs under way, and the workers that
     they keep DOWN."""
 
     w: World
     described: RepairDescribed
-    undetected: list[Unit] = Factory(list)
+    undetected: list[ExpectedUnit] = Factory(list)
     """Units whose fault is not known."""
-    known: list[Unit] = Factory(list)
+    known: list[ExpectedUnit] = Factory(list)
     """Units whose fault is known and has to be blamed."""
-    units: list[Unit] = Factory(list)
+    units: list[ExpectedUnit] = Factory(list)
     """Units in repair."""
     retired: set[int] = Factory(set)
     """Workers that are DOWN for ever."""
     cured: set[tuple[Struck, int]] = Factory(set)
     """Kind and lowest worker of each unit that curable laws strike no more."""
-    broken: dict[int, set[Unit]] = Factory(dict)
+    broken: dict[int, set[ExpectedUnit]] = Factory(dict)
     """Maps each worker that is DOWN for a fault or a repair to the units for which it is."""
     falls: dict[int, int] = Factory(dict)
     """Maps workers that have to go DOWN at this instant to the events that cause it."""
@@ -89,7 +92,7 @@ class Repairs:
     before it."""
     blames: set[int] = Factory(set)
     """Events of the blames of this instant."""
-    ended: Unit | None = None
+    ended: ExpectedUnit | None = None
     """Unit whose repair ended last at this instant."""
     back: dict[int, int] = Factory(dict)
     """Maps workers whose repair ended at this instant to the event that ended it."""
@@ -98,7 +101,7 @@ class Repairs:
 
     # --- what a worker's state follows from ------------------------------------------------------
 
-    def cause(self, worker: Worker, down: bool) -> int:
+    def cause(self, worker: ExpectedWorker, down: bool) -> int:
         """Return the event that must cause the worker's change of state in the present line: DOWN
         if `down`, else one to UP or RECLAIMED. It is 0 if the worker's owner makes the change.
 
@@ -124,7 +127,7 @@ class Repairs:
         return self.blamed if seq < min(self.blames, default=-1) else {}
 
     def known_down(
-        self, worker: int, copy: Copy | None, seq: int, since: float | None = None
+        self, worker: int, copy: ExpectedCopy | None, seq: int, since: float | None = None
     ) -> None:
         """Note that worker number `worker` is known to be DOWN, by event `seq`; `copy` held it
         (None: no copy did). It is known since time `since` (None: from now on).
@@ -144,11 +147,11 @@ class Repairs:
                 else:
                     self.known.append(unit)
 
-    def _repair(self, unit: Unit, since: float) -> None:
+    def _repair(self, unit: ExpectedUnit, since: float) -> None:
         unit.stage, unit.since = 0, since
         self.units.append(unit)
 
-    def _mend(self, unit: Unit, seq: int) -> None:
+    def _mend(self, unit: ExpectedUnit, seq: int) -> None:
         """Let the unit keep its workers DOWN no longer, from event `seq` on; those that no other
         unit in repair keeps DOWN can come back."""
         for worker in unit.workers:
@@ -164,8 +167,8 @@ class Repairs:
         """Check the line of a fault that strikes a unit: its law can strike that, and it is not in
         repair. Note which workers it takes DOWN."""
         w, described = self.w, self.described
-        w.settle(Phase.LIMITS)
-        w.phase = Phase.LIMITS
+        w.turns.settle(LinePhase.LIMITS)
+        w.turns.phase = LinePhase.LIMITS
         # At the start workers get their first states before anything strikes.
         ordered(self.changed != w.now or not w.now, "it is after a change of state")
         possible(event.law < len(described.of), "there is no such law")
@@ -183,7 +186,7 @@ class Repairs:
         in_repair = {n for unit in self.units if unit not in begun for n in unit.workers}
         possible(not in_repair.issuperset(workers), "a fault of what is in repair changes nothing")
         seq = yield event, 0
-        unit = Unit(event.of, workers, event.law, set(workers), seq=seq, since=w.now)
+        unit = ExpectedUnit(event.of, workers, event.law, set(workers), seq=seq, since=w.now)
         self.struck.add(seq)
         self.undetected.append(unit)
         for number in workers:
@@ -194,15 +197,15 @@ class Repairs:
             elif copy is not None and number not in copy.undetected and self._hidden(unit, number):
                 copy.undetected[number] = w.now, seq
                 worker.detection = max(w.platform.detections)
-                yield from machine.delay_detection(w, copy, number, seq)
+                yield from w.hide(copy, number, seq)
             elif copy is None or number not in copy.undetected:
-                # Only with replicas a run goes on while a member is DOWN.
-                held = copy if copy is not None and copy.replicas is not None else None
+                # Only where members are in groups a run goes on while one of them is DOWN.
+                held = copy if copy is not None and copy.division is not None else None
                 if held is not None and held.run is not None:
                     held.struck, held.former = w.now, held.members
                 self.known_down(number, held, seq)
 
-    def _hidden(self, unit: Unit, number: int) -> bool:
+    def _hidden(self, unit: ExpectedUnit, number: int) -> bool:
         """Return whether the fault of `unit`, which strikes its worker `number` while a copy holds
         it DOWN, may be detected late: that DOWN would have ended at this instant.
 
@@ -211,13 +214,13 @@ class Repairs:
         """
         w = self.w
         others = self.broken[number] - {unit}
-        if others or windows.covered(w, number) or not any(w.platform.detections):
+        if others or w.kept(number, DOWN) or not any(w.platform.detections):
             return False
         if number not in w.unowned or len(set(w.platform.detections)) > 1:
             unit.unsure.add(number)
         return True
 
-    def reveals(self, copy: Copy, worker: int) -> bool:
+    def reveals(self, copy: ExpectedCopy, worker: int) -> bool:
         """Let a fault of `worker` that may have been known at once, but was not said to be, be
         known since it struck. Return whether there is such a fault."""
         units = [it for it in self.undetected if worker in it.unsure]
@@ -269,14 +272,14 @@ class Repairs:
             return
         self._mend(unit, seq)
         if other is not None and not again:
-            blamed = Unit(event.of, other, unit.law, seq=seq)
+            blamed = ExpectedUnit(event.of, other, unit.law, seq=seq)
             self._repair(blamed, self.w.now)
             for number in other:
                 self.broken.setdefault(number, set()).add(blamed)
                 if self.w.worker(number).state is not DOWN:
                     self.falls.setdefault(number, seq)
 
-    def _may_err(self, unit: Unit, other: tuple[int, ...] | None) -> bool:
+    def _may_err(self, unit: ExpectedUnit, other: tuple[int, ...] | None) -> bool:
         """Return whether the fault of `unit` may by mistake be blamed on the unit with the workers
         `other`, or on no unit (None).
 
@@ -305,7 +308,7 @@ class Repairs:
         yield RepairStarted(unit.of, unit.named, unit.stage), unit.seq
         unit.seq, unit.crew, unit.since = self.w.seq, True, self.w.now
 
-    def _waiting(self, stage: int) -> list[Unit]:
+    def _waiting(self, stage: int) -> list[ExpectedUnit]:
         """Return the units that wait for this stage of their repair, in the order in which they are
         served: those that have waited longest, then by lowest worker."""
         waiting = [it for it in self.units if it.stage == stage and not it.crew]
@@ -322,8 +325,8 @@ class Repairs:
         """Check the line that ends a stage of a repair: the unit passes on to the next stage, or
         its repair is over."""
         w, described = self.w, self.described
-        w.settle(Phase.LIMITS)
-        w.phase = Phase.LIMITS
+        w.turns.settle(LinePhase.LIMITS)
+        w.turns.phase = LinePhase.LIMITS
         ordered(not self.struck and self.changed != w.now, "it is after a fault")
         found = (it for it in self.units if it.crew and it.named == event.workers)
         unit = follows(next((it for it in found if it.of is event.of), None), "no crew repairs it")
@@ -355,21 +358,21 @@ class Repairs:
             self.retired.add(worker)
             copy = self.w.holder(worker)
             if copy is not None and worker in copy.away:
-                machine.wanted(self.w, copy, worker)
-        if self.w.reserve is not None:
-            self.w.reserve.retired(seq)
+                replacement.wanted(self.w, copy, worker)
+        for part in self.w.parts[PartRules.retired]:
+            part.retired(seq)
 
     def _must_be_back(self, number: int) -> bool:
         """Return whether worker `number` is DOWN for no reason: no unit in repair, owner or window
         of maintenance keeps it so."""
         w = self.w
-        kept = self.broken.get(number) or number not in w.unowned or windows.covered(w, number)
+        kept = self.broken.get(number) or number not in w.unowned or w.kept(number, DOWN)
         return not kept and w.worker(number).state is DOWN
 
     def close(self) -> None:
         """Check at the end of an instant that all changes of state, blames and starts of repairs
         that were due have come. Forget the faults, blames and returns of the instant."""
-        if self.w.capped or self.w.ended:
+        if self.w.capped or self.w.turns.ended:
             return
         comes(not self.falls, "workers {} go DOWN", sorted(self.falls))
         comes(not self.known, "a fault of {} is blamed", self.known and self.known[0].named)
@@ -385,60 +388,43 @@ class Repairs:
         self.blames.clear()
 
 
-def describe(w: World, event: RepairDescribed) -> None:
-    """Keep the head's line that says how the platform repairs what faults strike; from then on
-    faults have no downtimes. Raises Broken if it is no valid one."""
-    stages = len(event.laws)
-    sound = stages and stages == len(event.times) == len(event.crews)
-    possible(sound and min(event.times) > 0 and all(it is None or it > 0 for it in event.crews))
-    possible(all(0 <= it < len(event.of) for it in event.curable), "there is no such law")
-    w.repairs = Repairs(w, event)
+@define(eq=False)
+class RepairRules(PartRules):
+    """The rules of repairs and retirement."""
+
+    head: ClassVar = HeadLine(RepairDescribed, after=LinkDescribed)
+
+    def describe(self, event: Any) -> None:
+        """Keep the head's line that says how the platform repairs what faults strike; from then on
+        faults have no downtimes. Raises Broken if it is no valid one."""
+        stages = len(event.laws)
+        sound = stages and stages == len(event.times) == len(event.crews)
+        possible(sound and min(event.times) > 0 and all(it is None or it > 0 for it in event.crews))
+        possible(all(0 <= it < len(event.of) for it in event.curable), "there is no such law")
+        self.w.repairs = ExpectedRepairs(self.w, event)
+
+    def handlers(self) -> Mapping[type[Event], Handler]:
+        return {
+            UnitFailed: lambda w, event: _of(w).fail(event),
+            FaultBlamed: lambda w, event: _told(w).blame(event),
+            RepairStarted: lambda w, event: _told(w).start(event),
+            RepairEnded: lambda w, event: _of(w).end(event),
+            UnitRetired: lambda w, event: _of(w).retire(event),
+        }
+
+    def close(self) -> None:
+        if self.w.repairs is not None:
+            self.w.repairs.close()
 
 
-def fail(w: World, event: UnitFailed) -> Script:
-    """Return the script (generator of the lines that must come) of a fault that strikes a unit."""
-    return _of(w).fail(event)
-
-
-def blame(w: World, event: FaultBlamed) -> Script:
-    """Return the script (generator of the lines that must come) of the blame of a known fault."""
-    return _told(w).blame(event)
-
-
-def start(w: World, event: RepairStarted) -> Script:
-    """Return the script (generator of the lines that must come) of the start of a stage of a
-    repair."""
-    return _told(w).start(event)
-
-
-def end(w: World, event: RepairEnded) -> Script:
-    """Return the script (generator of the lines that must come) of the end of a stage of a
-    repair."""
-    return _of(w).end(event)
-
-
-def retire(w: World, event: UnitRetired) -> Script:
-    """Return the script (generator of the lines that must come) of a unit that does not come back
-    from its repair."""
-    return _of(w).retire(event)
-
-
-def _of(w: World) -> Repairs:
-    found: Repairs = possible(w.repairs, "nothing is repaired")
+def _of(w: World) -> ExpectedRepairs:
+    found: ExpectedRepairs = possible(w.repairs, "nothing is repaired")
     return found
 
 
-def _told(w: World) -> Repairs:
+def _told(w: World) -> ExpectedRepairs:
     """Return the state of repairs, after all jobs have been told of this instant's changes of
     states: which runs a fault ends, and which faults become known with that, decides what is blamed
     and repaired."""
-    w.advance(Phase.RESUME)
+    w.turns.advance(LinePhase.RESUME)
     return _of(w)
-
-
-def close(w: World) -> None:
-    """Check at the end of an instant, if faults are repaired, that all changes of state, blames and
-    starts of repairs that were due have come. Forget the faults, blames and returns of the instant.
-    """
-    if w.repairs is not None:
-        w.repairs.close()

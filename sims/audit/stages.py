@@ -8,15 +8,16 @@ from math import inf
 
 from actors import events as e
 from actors.events import BY_MESSAGES, Outcome, Stage
-from sims.audit import link, rules, storage
-from sims.audit.facts import AT_SPEED, Copy, Group, Job, Replicas, Run, Standing
-from sims.audit.law import Broken, Causes, Law, Phase, allowed, same
+from sims.audit import link
+from sims.audit.facts import AT_SPEED, ExpectedCopy, ExpectedJob, ExpectedRun
+from sims.audit.law import Broken, Causes, Law, LinePhase, allowed, same
+from sims.audit.protection import buddies, images, protection
 from sims.audit.turns import Script
 from sims.audit.workers import DOWN, joined
-from sims.audit.world import World
+from sims.audit.world import PartRules, World
 
 
-def part(w: World, run: Run, stage: Stage, length: float, last: bool = False) -> Script:
+def part(w: World, run: ExpectedRun, stage: Stage, length: float, last: bool = False) -> Script:
     """Follow one part (stage) of a run until it ends; `length` is the work of a computation, and
     the time of any other part.
 
@@ -36,7 +37,7 @@ def part(w: World, run: Run, stage: Stage, length: float, last: bool = False) ->
     run.settle(w.now)
 
 
-def stored(w: World, it: Run, stage: Stage) -> Script:
+def stored(w: World, it: ExpectedRun, stage: Stage) -> Script:
     """Follow a part in which the account `it`, a run or a checkpoint beside it, saves its state to
     shared storage or loads it from there, at the bandwidth that it gets. A job that keeps nothing
     there has no such part."""
@@ -48,14 +49,22 @@ def stored(w: World, it: Run, stage: Stage) -> Script:
     if it.beside is None:
         event = e.StageStarted(it.copy.job.name, it.number, stage, 0, it.base)
         it.cause = yield event, it.cause
-    storage.use(w, it, it.cause)
+    for part in w.parts[PartRules.share]:
+        part.share(it)
     yield from wait(w, it)
     it.settle(w.now)
     if w.pack is not None and it.beside is None:
         it.reports = True  # the decider did not know when this would end
 
 
-def linked(w: World, run: Run, stage: Stage) -> Script:
+def share_over(w: World, it: ExpectedRun, cause: int) -> None:
+    """Note that the account `it` passes at a shared bandwidth no longer, because of event
+    `cause`; do nothing if it does not do so."""
+    for part in w.parts[PartRules.share_over] if it.shares else ():
+        part.share_over(it, cause)
+
+
+def linked(w: World, run: ExpectedRun, stage: Stage) -> Script:
     """Begin a part of a run that lasts until the messages of all members have passed the master's
     link; the caller waits for its end."""
     run.stage, run.length, run.rate = stage, inf, 0
@@ -64,7 +73,7 @@ def linked(w: World, run: Run, stage: Stage) -> Script:
         run.cause = yield event, run.cause
 
 
-def wait(w: World, run: Run) -> Script:
+def wait(w: World, run: ExpectedRun) -> Script:
     """Wait for the end of the run's present part, in a script.
 
     If the run has just started, or goes on because its members have changed, its progress is
@@ -75,51 +84,50 @@ def wait(w: World, run: Run) -> Script:
         w.decider.report(run.copy, run.cause)
         if run.spread:
             run.copy.holders = run.copy.full
-    yield run
+    yield run.part_end
 
 
-def rate(w: World, run: Run) -> float:
+def rate(w: World, run: ExpectedRun) -> float:
     """Return the rate at which the run's present part passes, as a multiple of nominal speed.
 
     Work and verifications pass at the speed of the slowest member (R1), times the fraction of the
-    replicas that take part (E1), and less while a checkpoint is taken beside the run (P8); all else
-    passes at rate 1. The rate is 0 unless all members are UP, none hangs (F6) and no pause is under
-    way.
+    groups of members that take part (E1), and less while a checkpoint is taken beside the run (P8);
+    all else passes at rate 1. The rate is 0 unless all members are UP, none hangs (F6) and no pause
+    is under way.
     """
     if run.still or run.stage not in AT_SPEED:
         return 0 if run.still else 1
-    replicas = run.copy.replicas
     # A checkpoint that passes meanwhile takes part of the run's speed (P8).
     slowed = 1 - run.copy.job.checkpointing.slowdown if run.saving is not None else 1
-    speed = w.speed(run.copy) * slowed
-    return speed if replicas is None else speed * replicas.share
+    speed, division = w.speed(run.copy) * slowed, run.copy.division
+    return speed if division is None else speed * division.share
 
 
-def aim(w: World, run: Run) -> None:
+def aim(w: World, run: ExpectedRun) -> None:
     """Set the timer for the end of the run's present part, at its present rate; cancel the timer
     before."""
     if run.timer is not None:
         run.timer.live = False
     # A run's end has a phase of its own: after all parts that end at the same instant.
     last = run.stage is Stage.VERIFYING and run.base >= run.work
-    phase = Phase.RUNS if last else Phase.PARTS
+    phase = LinePhase.RUNS if last else LinePhase.PARTS
     emitter = run.beside or (run.emitters[1] if run.emitters and not last else run.copy.job)
-    run.aimed, run.tied = w.order, False
-    resume = partial(_resume_at_end, w, run, w.order)
-    run.timer = w.at(run.end(), phase, emitter, run.number, resume, carried=True)
+    run.aimed, run.tied = w.turns.order, False
+    resume = partial(_resume_at_end, w, run, w.turns.order)
+    run.timer = w.turns.at(run.end(), phase, emitter, run.number, resume, carried=True)
 
 
-def _resume_at_end(w: World, run: Run, aimed: int) -> Script | None:
+def _resume_at_end(w: World, run: ExpectedRun, aimed: int) -> Script | None:
     """Return the waiting script of the run if its present part is over now; else None.
 
     `aimed` is the number that the part's timer had when it was set: if the run has another timer
     since, this one means nothing.
     """
-    if run.over or run.aimed != aimed or (run.end() > w.end and not w.measured):
+    if run.over or run.aimed != aimed or (run.end() > w.turns.end and not w.turns.measured):
         return None
     # Real processes end each part at an instant of its own, whatever it takes nominally.
-    run.tied = not (w.measured or run.copy.job.checkpointing.blocking) and _waits(w, run)
-    return None if run.tied else run.take()
+    run.tied = not (w.turns.measured or run.copy.job.checkpointing.blocking) and _waits(w, run)
+    return None if run.tied else run.part_end.take()
 
 
 def measured(w: World, event: e.PartMeasured) -> Script:
@@ -134,16 +142,16 @@ def measured(w: World, event: e.PartMeasured) -> Script:
         timer, since = (run.saving.timer, run.saving.cause) if run.saving else (None, -1)
     elif run is not None:
         timer, since = run.timer, run.cause
-    if not w.measured or timer is None or not timer.live:
+    if not w.turns.measured or timer is None or not timer.live:
         raise Broken(Law.FOLLOWS, "nothing of it is under way")
     length = w.now - timer.begun
     allowed(same(event.length, length), "it took {}", length)
     allowed(0 <= event.busy <= event.length, "no process was busy for longer")
     yield event, since
-    w.fire(timer)
+    w.turns.fire(timer)
 
 
-def _waits(w: World, run: Run) -> bool:
+def _waits(w: World, run: ExpectedRun) -> bool:
     """Return whether the run's part, which ends now, has to wait for a checkpoint beside the run
     (one that is taken while the run goes on) that is completed at this instant.
 
@@ -157,52 +165,62 @@ def _waits(w: World, run: Run) -> bool:
         return False
     runs = [copy.run for copy in job.copies]
     if _first(w, [it.saving for it in runs if it is not None]) < _first(w, runs):
-        return run.saving is not None and run.saving.end() <= w.end
-    job.passed = w.now, w.order
+        return run.saving is not None and run.saving.end() <= w.turns.end
+    job.passed = w.now, w.turns.order
     return False
 
 
-def _first(w: World, runs: list[Run | None]) -> float:
+def _first(w: World, runs: list[ExpectedRun | None]) -> float:
     """Return the lowest number of a timer among those of these runs that end now; inf if none does.
     The numbers rise in the order in which timers are set."""
-    ending = [it for it in runs if it is not None and it.end() <= w.end]
-    parts = (it.aimed for it in ending if it.timer is not None and it.timer.phase == Phase.PARTS)
+    ending = [it for it in runs if it is not None and it.end() <= w.turns.end]
+    parts = (
+        it.aimed for it in ending if it.timer is not None and it.timer.phase == LinePhase.PARTS
+    )
     return min(parts, default=inf)
 
 
-def untie(w: World, run: Run) -> None:
+def untie(w: World, run: ExpectedRun) -> None:
     """End a part of a run that had to wait for the checkpoint beside the run, which is complete
     now; do nothing if none had to."""
     if run.tied:
         run.tied = False
         passed = partial(_passed, run, run.aimed)
-        w.push(run.emitters[0], w.phase, run.number, passed)
+        w.turns.push(run.emitters[0], w.turns.phase, run.number, passed)
 
 
-def _passed(run: Run, aimed: int) -> Script | None:
-    return None if run.over or run.aimed != aimed else run.take()
+def _passed(run: ExpectedRun, aimed: int) -> Script | None:
+    return None if run.over or run.aimed != aimed else run.part_end.take()
 
 
-def cut(w: World, run: Run) -> Script | None:
+def cut(w: World, run: ExpectedRun) -> Script | None:
     """End the run's present computation now, so that a checkpoint can follow; return the run's
     script (generator), which goes on with that."""
     run.reach = run.done(w.now)
     if run.timer is not None:
         run.timer.live = False
-    return run.take()
+    return run.part_end.take()
 
 
-def review(w: World, run: Run, cause: int) -> Script:
+def _share_changed(w: World, it: ExpectedRun, cause: int) -> Script:
+    """Apply a change of the members, event `cause`, to an account that passes at a shared
+    bandwidth; return the last event that follows."""
+    for part in w.parts[PartRules.share_changed]:
+        cause = yield from part.share_changed(it, cause)
+    return cause
+
+
+def review(w: World, run: ExpectedRun, cause: int) -> Script:
     """Apply a change of the members' states or speeds, made by event `cause`, to the run's rate;
     return the last event that follows, or `cause` if none does."""
-    if run.copy.replicas is not None and not run.over:
-        run.copy.replicas.pass_pause(w, run, cause)
+    for part in w.parts[PartRules.reviewed] if run.copy.division is not None else ():
+        part.reviewed(run, cause)
     if run.over or run.stage in BY_MESSAGES:
         return cause
     it = run.saving
     for account in (it, run):
         if account is not None and account.shares:
-            cause = yield from storage.review(w, account, cause)
+            cause = yield from _share_changed(w, account, cause)
     if run.shares:
         return cause
     if (
@@ -226,7 +244,7 @@ def review(w: World, run: Run, cause: int) -> Script:
 # --- its end --------------------------------------------------------------------------------------
 
 
-def end(w: World, run: Run, outcome: Outcome, cause: Causes, kept: bool = False) -> Script:
+def end(w: World, run: ExpectedRun, outcome: Outcome, cause: Causes, kept: bool = False) -> Script:
     """Expect the end of a run, with this outcome and one of the causes `cause`; return the sequence
     number of its line. `kept` says that the copy keeps its members for a next run."""
     for it in (run, run.saving):
@@ -242,48 +260,22 @@ def end(w: World, run: Run, outcome: Outcome, cause: Causes, kept: bool = False)
     seq = yield event, cause
     for it in (run, run.saving):
         if it is not None:
-            storage.leave(w, it, seq)
+            share_over(w, it, seq)
     run.copy.run, run.copy.job.over = None, (outcome.value, w.now)
-    if run.copy.replicas is not None:
-        _gather_all(w, run.copy, run.copy.replicas, seq)
+    for part in w.parts[PartRules.run_ended] if run.copy.division is not None else ():
+        part.run_ended(run.copy, seq)
     return seq
 
 
-def keep_always(w: World, run: Run) -> None:
+def keep_always(w: World, run: ExpectedRun) -> None:
     """Save what the run has computed, as its computing ends, if its state is always saved."""
-    if run.stage is Stage.COMPUTING and rules.always(run.copy.job):
+    if run.stage is Stage.COMPUTING and images.always(run.copy.job):
         state = run.state(w.now)
         if state.done:
-            rules.save(run.copy, state)
+            protection.save(run.copy, state)
 
 
-def _gather_all(w: World, copy: Copy, replicas: Replicas, cause: int) -> None:
-    """Let all replicas of the copy take part again, as the run is over, with event `cause`, and the
-    next one needs them all."""
-    if replicas.pause is not None:
-        replicas.pause.stop()
-        replicas.pause = None
-    for group in replicas.groups:
-        unload(w, group, cause)
-        group.standing = Standing.IN
-        copy.absent |= group.absent
-        group.absent = set()
-
-
-def unload(w: World, group: Group, cause: int) -> None:
-    """Stop the loading of a replica that has dropped out, because of event `cause`: it waits until
-    all of its members are UP."""
-    group.standing = Standing.OUT
-    group.lacking.clear()
-    if group.loads is not None:
-        group.loads.over = True
-        if group.loads.timer is not None:
-            group.loads.timer.live = False
-        storage.leave(w, group.loads, cause)
-        group.loads = None
-
-
-def give_up(copy: Copy, lost: float | None, cause: int) -> Script:
+def give_up(copy: ExpectedCopy, lost: float | None, cause: int) -> Script:
     """Expect the line that says that saved work is given up, if `lost`, its amount, is above 0;
     return the last event: that line, or `cause`."""
     if lost:
@@ -291,10 +283,10 @@ def give_up(copy: Copy, lost: float | None, cause: int) -> Script:
     return cause
 
 
-def fail(w: World, copy: Copy, cause: int) -> Script:
+def fail(w: World, copy: ExpectedCopy, cause: int) -> Script:
     """Handle an error that a verification has found, with event `cause`: discard what is saved, and
     end the run as failed."""
-    job, lost = copy.job, rules.discard(copy)
+    job, lost = copy.job, protection.discard(copy)
     last = yield from end_early(w, copy, Outcome.FAILED, cause)
     if lost:
         copy.cause = last = yield from give_up(copy, lost, last)
@@ -303,45 +295,51 @@ def fail(w: World, copy: Copy, cause: int) -> Script:
         job.kept.clear()
 
 
-def end_early(w: World, copy: Copy, outcome: Outcome, cause: int) -> Script:
+def lose(w: World, copy: ExpectedCopy, worker: int, cause: int) -> Script:
+    """Apply to a copy with a run that its member `worker` is known, by event `cause`, to be DOWN or
+    to hang; return the last event that follows. Its run is lost, unless a part has it go on."""
+    copy.struck, copy.former = w.now, copy.members
+    if any(part.survives(copy, worker, cause) for part in w.parts[PartRules.survives]):
+        return cause
+    return (yield from end_early(w, copy, Outcome.LOST, cause))
+
+
+def end_early(w: World, copy: ExpectedCopy, outcome: Outcome, cause: int) -> Script:
     """End a run that is lost or has failed, because of event `cause`; return the last event that
     follows.
 
     A copy that keeps its members waits for its next run; any other is over.
     """
-    if not copy.job.keeps and not copy.job.standbys:
+    if not copy.job.keeps and not copy.job.ready:
         return (yield from drop(w, copy, outcome, cause, early=True))
     assert copy.run is not None
     copy.outcome = outcome
     copy.cause = yield from end(w, copy.run, outcome, cause, kept=True)
     link.leave(w, copy, copy.cause, keep=True)
     resume_soon(w, copy)
-    if copy.replicas is not None:
-        lost, copy.replicas.given_up = copy.replicas.given_up, 0
-        copy.cause = yield from give_up(copy, lost, copy.cause)
+    lost, copy.given_up = copy.given_up, 0
+    copy.cause = yield from give_up(copy, lost, copy.cause)
     return copy.cause
 
 
-def replace_member(w: World, copy: Copy, gone: int, newcomer: int, cause: int) -> Script:
-    """Expect the line that replaces member `gone` of a copy by `newcomer`, a standby or a free
-    worker, which takes over its tasks and its place among the buddies (P10, P12). `cause` is its
-    cause."""
+def replace_member(w: World, copy: ExpectedCopy, gone: int, newcomer: int, cause: int) -> Script:
+    """Expect the line that replaces member `gone` of a copy by `newcomer`, one that it holds ready
+    or a free worker, which takes over its tasks and its place among the buddies (P10, P12). `cause`
+    is its cause."""
     seq = yield e.MemberReplaced(copy.job.name, copy.last, gone, newcomer), cause
 
     def other(member: int) -> int:
         return newcomer if member == gone else member
 
     # The newcomer takes the replaced member's place in its group of buddies.
-    rings = [[other(n) for n in ring] for ring in copy.rings or rules.rings(w, copy)]
-    if copy.replicas is not None:
-        group = copy.replicas.of(gone)
-        group.members = tuple(sorted(other(n) for n in group.members))
-        group.absent.discard(gone)
+    rings = [[other(n) for n in ring] for ring in copy.rings or buddies.rings(w, copy)]
+    for part in w.parts[PartRules.replaced] if copy.division is not None else ():
+        part.replaced(copy, gone, newcomer)
     copy.units = dict(sorted((other(n), units) for n, units in copy.units.items()))
     copy.failed = {other(n) for n in copy.failed}
     w.give(copy, (gone, gone + 1))
-    if newcomer in copy.standbys:
-        copy.standbys.remove(newcomer)
+    if newcomer in copy.ready:
+        copy.ready.remove(newcomer)
         if w.worker(newcomer).repaired == w.now:
             w.joined = w.now  # it joined now, in the one pass in which repaired workers join
     else:
@@ -355,60 +353,37 @@ def replace_member(w: World, copy: Copy, gone: int, newcomer: int, cause: int) -
     w.decider.report(copy, seq)
 
 
-def resume_soon(w: World, copy: Copy) -> None:
+def resume_soon(w: World, copy: ExpectedCopy) -> None:
     """Schedule what a copy does next for this instant, after all changes of workers' states.
 
-    If it has no run, standbys first replace its members that are DOWN; where they are too few, the
-    copy ends, or waits under buddies (P12). Then its next run starts if all members are UP (P2). If
-    it has a run, the replicas that dropped out of it rejoin it once they are whole.
+    If it has no run, its next run starts if all members are UP (P2), unless a part has it do
+    something else before.
     """
     order = copy.job.copies.index(copy)
-    w.push(copy.job, Phase.RESUME, order, partial(_resumed, w, copy))
+    w.turns.push(copy.job, LinePhase.RESUME, order, partial(_resumed, w, copy))
 
 
-def _resumed(w: World, copy: Copy) -> Script | None:
-    """Return the script (generator) of what a copy does next: of its replicas' rejoining, if a run
-    is under way; else, if it has standbys, of their replacing its members that are DOWN, and of its
-    next run or its end after that; else of its next run, if all members are UP, or None."""
+def _resumed(w: World, copy: ExpectedCopy) -> Script | None:
+    """Return the script (generator) of what a copy does next: of what a part has it do, or of its
+    next run; None if a run is under way, or not all members are UP."""
     if copy.gone:
         return None
-    if copy.run is not None:
-        return w.gather(w, copy)
-    if copy.job.standbys:
-        return _use_standbys(w, copy)
-    if copy.absent:
+    for part in w.parts[PartRules.resumes] if copy.job.told else ():
+        script = part.resumes(copy)
+        if script is not None:
+            return script
+    if copy.run is not None or copy.absent:
         return None
-    return w.course(w, copy, rules.resumed(w, copy), copy.cause, keeps=copy.last)
-
-
-def _use_standbys(w: World, copy: Copy) -> Script:
-    """Replace the members that are known to be DOWN by standbys that are UP, the lowest first, and
-    start the copy's next run.
-
-    If there are too few standbys, the copy waits if its job is protected by buddies; else it ends
-    and releases all its workers (P12).
-    """
-    known = (n for n in sorted(copy.absent) if n not in copy.undetected)
-    down = [n for n in known if w.worker(n).state is DOWN]
-    ready = [n for n in copy.standbys if w.is_up(n)]
-    fell = [(w.worker(n).away or (0, -1))[1] for n in down]
-    newcomers = list[tuple[int, int]]()
-    if len(down) > len(ready) and not copy.job.keeps:
-        yield from drop(w, copy, copy.outcome, fell[len(ready)], early=True)
-        return
-    for gone, newcomer, cause in zip(down, ready, fell, strict=False):
-        yield from replace_member(w, copy, gone, newcomer, cause)
-        w.decider.standby_left(copy, copy.cause)
-        newcomers.append((newcomer, copy.cause))
-    if copy.absent or copy.job.startup:
-        link.put_off(w, newcomers)
-    if not copy.absent:
-        plan = rules.resumed(w, copy)
-        yield from w.course(w, copy, plan, copy.cause, keeps=copy.last)
+    return w.course(w, copy, protection.resumed(w, copy), copy.cause, keeps=copy.last)
 
 
 def drop(
-    w: World, copy: Copy, outcome: Outcome, cause: Causes, gone: bool = False, early: bool = False
+    w: World,
+    copy: ExpectedCopy,
+    outcome: Outcome,
+    cause: Causes,
+    gone: bool = False,
+    early: bool = False,
 ) -> Script:
     """End a copy with its run, and release its members; return the sequence number of the end.
 
@@ -432,7 +407,9 @@ def drop(
     return last
 
 
-def _release(w: World, copy: Copy, outcome: Outcome, seq: int, since: int, gone: bool) -> None:
+def _release(
+    w: World, copy: ExpectedCopy, outcome: Outcome, seq: int, since: int, gone: bool
+) -> None:
     """Free the workers of a copy that has ended with event `seq`, and tell the decider of that and
     of the `outcome`. Unless the job is `gone`, it wants workers since event `since`."""
     w.give(copy, copy.held)
@@ -446,7 +423,7 @@ def _release(w: World, copy: Copy, outcome: Outcome, seq: int, since: int, gone:
     w.decider.ended(copy, outcome, seq, gone)
 
 
-def complete(w: World, run: Run) -> Script:
+def complete(w: World, run: ExpectedRun) -> Script:
     """Complete a job, or its present iteration, as `run` is the first of its runs to do all the
     work; its other copies are cancelled (P5)."""
     copy, job = run.copy, run.copy.job
@@ -470,7 +447,7 @@ def complete(w: World, run: Run) -> Script:
         leave(w, job, 0, last)
 
 
-def leave(w: World, job: Job, fate: int, seq: int) -> None:
+def leave(w: World, job: ExpectedJob, fate: int, seq: int) -> None:
     """Remove a job that is over, and count it as completed (`fate` 0) or killed (`fate` 1).
 
     `seq` is the sequence number of the event that ended its last run.
@@ -481,7 +458,7 @@ def leave(w: World, job: Job, fate: int, seq: int) -> None:
     w.last_end = seq
 
 
-def killed(w: World, run: Run) -> Script:
+def killed(w: World, run: ExpectedRun) -> Script:
     """Kill the job of `run`, which has reached the job's time limit; all its copies end. A run that
     is over kills nothing."""
     job, last = run.copy.job, run.started

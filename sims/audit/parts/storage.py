@@ -2,38 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import inf
+from typing import Any, ClassVar
 
 from attrs import Factory, define
 
 from actors import events as e
 from actors.runtime import Event
-from sims.audit.facts import DEFAULT_CHECKPOINTING, Job, Run
-from sims.audit.law import Causes, Phase, follows, possible
+from sims.audit.facts import ExpectedJob, ExpectedRun
+from sims.audit.law import Causes, LinePhase, follows, possible
 from sims.audit.turns import NEGLIGIBLE, Script
 from sims.audit.workers import joined, written
-from sims.audit.world import World
+from sims.audit.world import Handler, HeadLine, PartRules, World
 
 
 @define(eq=False)
-class Storage:
+class ExpectedStorage:
     """The shared storage, and the accounts that share its bandwidth: those of runs, of checkpoints
     beside them, and of replicas that load the state."""
 
     bandwidth: float
     each: float
     """Largest bandwidth of one worker."""
-    using: dict[Run, int] = Factory(dict)
+    using: dict[ExpectedRun, int] = Factory(dict)
     """Maps each account to the event since which it has used the storage."""
     changes: list[int] = Factory(list)
     """Events of this instant with which an account began or ceased to use the storage."""
 
-    def cap(self, it: Run) -> float:
+    def cap(self, it: ExpectedRun) -> float:
         """Return the largest bandwidth that the account's members have together: that of one worker
         times their number."""
         return self.each * it.width
 
-    def due(self) -> list[tuple[Run, float]]:
+    def due(self) -> list[tuple[ExpectedRun, float]]:
         """Return the accounts whose bandwidth changes now, each with its new bandwidth, in order of
         their caps; empty if no account began or ceased to use the storage at this instant.
 
@@ -57,38 +59,49 @@ class Storage:
         return inf
 
 
-def describe(w: World, event: e.StorageDescribed) -> None:
-    """Keep the bandwidth of the shared storage and the largest one of a worker. Raises Broken if
-    either is 0."""
-    follows(event.bandwidth > 0 and event.worker_bandwidth != 0, "nothing could pass")
-    each = inf if event.worker_bandwidth is None else event.worker_bandwidth
-    w.storage = Storage(event.bandwidth, each)
+@define(eq=False)
+class StorageRules(PartRules):
+    """The rules of shared storage."""
+
+    head: ClassVar = HeadLine(e.StorageDescribed, after=e.FaultsReplayed)
+    job_line: ClassVar = e.StoredSizeDescribed
+
+    def describe(self, event: Any) -> None:
+        follows(event.bandwidth > 0 and event.worker_bandwidth != 0, "nothing could pass")
+        each = inf if event.worker_bandwidth is None else event.worker_bandwidth
+        self.w.storage = ExpectedStorage(event.bandwidth, each)
+
+    def handlers(self) -> Mapping[type[Event], Handler]:
+        return dict.fromkeys((e.BandwidthShared, e.ReplicaLoads), share)
+
+    def check_line(self, event: Any) -> None:
+        possible(self.w.storage is not None)
+
+    def described(self, job: ExpectedJob, event: Event) -> None:
+        if isinstance(event, e.StoredSizeDescribed):
+            job.stored = event.bytes
+
+    def share(self, it: ExpectedRun) -> None:
+        use(self.w, it, it.cause)
+
+    def share_changed(self, it: ExpectedRun, cause: int) -> Script:
+        return (yield from review(self.w, it, cause))
+
+    def share_over(self, it: ExpectedRun, cause: int) -> None:
+        leave(self.w, it, cause)
+
+    def close(self) -> None:
+        """Check at the end of an instant that the storage's bandwidth is divided as it must be;
+        raise Broken if a line is missing."""
+        w = self.w
+        if w.storage is not None and w.storage.changes:
+            for it, bandwidth in w.storage.due():
+                left = it.length - it.at(w.now)
+                w.turns.lacks((_shared(it, bandwidth, left), ()))
+            w.storage.changes.clear()
 
 
-def describe_size(w: World, event: e.StoredSizeDescribed) -> Script:
-    """Check the line that gives the size of a job's checkpoints on shared storage, as a line of its
-    own."""
-    job: Job = possible(w.jobs.get(event.job), "no such job waits")
-    # The line after the job's description and protection, and its way of taking checkpoints.
-    more = (
-        bool(job.startup or job.select)
-        + bool(job.standbys)
-        + bool(job.replicas)
-        + (job.checkpointing is not DEFAULT_CHECKPOINTING)
-    )
-    possible(w.seq == job.submitted + 3 + more, "it comes too late")
-    yield size(w, job, event), job.submitted
-
-
-def size(w: World, job: Job, event: e.StoredSizeDescribed) -> Event:
-    """Return the line that gives the size of a job's checkpoints on shared storage, and keep the
-    size. Raises Broken if the line is invalid."""
-    possible(w.storage is not None and event.bytes >= 0 and event.job == job.name and not job.plain)
-    job.stored = event.bytes
-    return event
-
-
-def use(w: World, it: Run, cause: int) -> None:
+def use(w: World, it: ExpectedRun, cause: int) -> None:
     """Let the account `it` (of a run, a checkpoint beside it, or a loading replica) share the
     storage's bandwidth, because of event `cause`, unless it does so already or stands still."""
     if not it.still and it not in w.storage.using:
@@ -96,7 +109,7 @@ def use(w: World, it: Run, cause: int) -> None:
         w.storage.changes.append(cause)
 
 
-def leave(w: World, it: Run, cause: int) -> None:
+def leave(w: World, it: ExpectedRun, cause: int) -> None:
     """End the use of the storage by the account `it`, because of event `cause`; do nothing if it
     does not use it."""
     if it.shares:
@@ -105,7 +118,7 @@ def leave(w: World, it: Run, cause: int) -> None:
             w.storage.changes.append(cause)
 
 
-def review(w: World, it: Run, cause: int) -> Script:
+def review(w: World, it: ExpectedRun, cause: int) -> Script:
     """Apply a change of the members' states, event `cause`, to the account `it`: it has a share of
     the bandwidth only while its time passes, which needs all members UP. Return the last event that
     follows."""
@@ -118,7 +131,7 @@ def review(w: World, it: Run, cause: int) -> Script:
     return cause
 
 
-def _set(w: World, it: Run, bandwidth: float, causes: Causes) -> Script:
+def _set(w: World, it: ExpectedRun, bandwidth: float, causes: Causes) -> Script:
     it.settle(w.now)
     it.rate = bandwidth
     left = it.length - it.passed
@@ -128,7 +141,7 @@ def _set(w: World, it: Run, bandwidth: float, causes: Causes) -> Script:
     return it.cause
 
 
-def _shared(it: Run, bandwidth: float, left: float) -> Event:
+def _shared(it: ExpectedRun, bandwidth: float, left: float) -> Event:
     """Return the line that gives the account `it` this bandwidth, with the bytes that are left to
     pass."""
     whose = it.copy.job.name, it.number
@@ -141,7 +154,7 @@ def share(w: World, event: e.BandwidthShared | e.ReplicaLoads) -> Script:
     """Return the script (generator) of the lines that divide the storage's bandwidth anew at the
     end of an instant, of which `event` is the first."""
     follows(w.storage is not None, "there is no storage")
-    w.settle(Phase.DECISION + 1)
+    w.turns.settle(LinePhase.DECISION + 1)
     return _share(w)
 
 
@@ -161,13 +174,3 @@ def _share(w: World) -> Script:
         it, bandwidth = chosen = next(named, due[0])
         due.remove(chosen)
         yield from _set(w, it, bandwidth, changes if it.rate else storage.using[it])
-
-
-def close(w: World) -> None:
-    """Check at the end of an instant that the storage's bandwidth is divided as it must be; raise
-    Broken if a line is missing."""
-    if w.storage is not None and w.storage.changes:
-        for it, bandwidth in w.storage.due():
-            left = it.length - it.at(w.now)
-            w.lacks((_shared(it, bandwidth, left), ()))
-        w.storage.changes.clear()

@@ -1,0 +1,41 @@
+"""Lists the mechanisms of which the audit has rules, in the order in which it asks these.
+
+A job asks for mechanisms by lines in this order. At the end of an instant, what is missing is found
+in this order too: workers whose owner has announced to take them before members that are to be
+replaced, as those are replaced only once all states are known.
+"""
+
+from __future__ import annotations
+
+from sims.audit.dependencies import DependencyRules
+from sims.audit.parts.detection import DetectionRules
+from sims.audit.parts.hangs import HangRules
+from sims.audit.parts.maintenance import MaintenanceRules
+from sims.audit.parts.notice import NoticeRules
+from sims.audit.parts.repair import RepairRules
+from sims.audit.parts.replacement import ReplacementRules
+from sims.audit.parts.replicas import ReplicaRules
+from sims.audit.parts.reserve import ReserveRules
+from sims.audit.parts.standbys import StandbyRules
+from sims.audit.parts.startup import StartupRules
+from sims.audit.parts.storage import StorageRules
+from sims.audit.protection.saving import SavingRules
+from sims.audit.world import PartRules
+
+ORDER: tuple[type[PartRules], ...] = (
+    StartupRules,
+    NoticeRules,
+    ReplacementRules,  # before standbys: a member that is away is replaced first
+    StandbyRules,
+    ReplicaRules,
+    SavingRules,
+    StorageRules,
+    DetectionRules,
+    HangRules,
+    MaintenanceRules,
+    RepairRules,
+    ReserveRules,  # its line in the head comes before those of maintenance
+    DependencyRules,
+)
+"""Kinds of rules in the order in which the audit asks them. Where two have lines at the same place
+of the log's head, those of the later one come first."""

@@ -1,0 +1,568 @@
+"""Derives how groups of members that hold the whole state each drop out of a run and rejoin it
+(rules.md, E1)."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from functools import partial
+from math import inf
+from typing import Any, ClassVar
+
+from attrs import Factory, define, field
+
+from actors import events as e
+from actors.events import BY_MESSAGES, Outcome, ReplicasDescribed, Stage
+from actors.runtime import Event
+from policies.interface.kinds import JobKind
+from sims.audit import link, stages
+from sims.audit.facts import ExpectedCopy, ExpectedJob, ExpectedRun
+from sims.audit.law import LinePhase, possible
+from sims.audit.parts import storage
+from sims.audit.turns import LATER, NEGLIGIBLE, Script, Timer
+from sims.audit.workers import DOWN, ExpectedWorker, Spans, extent, joined, written
+from sims.audit.world import PartRules, World
+
+JUDGED = -LATER - (LATER >> 2)
+"""Number of the turn that judges an instant's faults: after they are known, before notices."""
+
+
+class ReplicaStage(enum.Enum):
+    """The stages of a replica (a group of members that holds the whole state of a run) between
+    dropping out of the run and rejoining it."""
+
+    IN = enum.auto()
+    OUT = enum.auto()
+    """The replica waits until all of its members are UP."""
+    LOADING = enum.auto()
+    LOADED = enum.auto()
+    REJOINING = enum.auto()
+
+
+@define(eq=False)
+class ExpectedGroup:
+    """A replica: members that together hold a whole copy of the run's state (E1)."""
+
+    members: tuple[int, ...]
+    stage: ReplicaStage = ReplicaStage.IN
+    absent: set[int] = Factory(set)
+    """Members that are not UP while the replica takes no part in the run."""
+    lacking: set[int] = Factory(set)
+    """Members that still lack a message while the replica loads the state."""
+    cause: int = -1
+    """Sequence number of the event for which it waited last."""
+    loads: ExpectedRun | None = None
+    """Account of the state that the replica loads from shared storage."""
+
+    def received(self, worker: int, cause: int) -> bool:
+        """Note that member `worker` of a replica that loads the state has received all that it
+        needs, with event `cause`; return whether it is the last one, so that the replica is loaded
+        now."""
+        last = self.lacking == {worker}  # a member reports again when it is UP again
+        self.lacking.discard(worker)
+        if not last or self.stage is not ReplicaStage.LOADING:
+            return False
+        self.stage, self.cause = ReplicaStage.LOADED, cause
+        return True
+
+    @property
+    def out(self) -> bool:
+        """Whether the replica has dropped out of the run and not rejoined it yet."""
+        return self.stage is not ReplicaStage.IN
+
+
+@define(eq=False)
+class ExpectedReplicas:
+    """The replicas (groups of members that hold the whole state each) into which a copy's members
+    are divided, and the faults among them (E1)."""
+
+    rules: ReplicasDescribed
+    groups: list[ExpectedGroup]
+    pause: Pause | None = None
+    """Pause of the run, if one is under way."""
+    known: list[tuple[int, int]] = Factory(list)
+    """Members whose faults became known at this instant, each with the event that made its fault
+    known."""
+    keepers: list[ExpectedGroup] = field(init=False)
+    """Groups that have the buddies' checkpoint."""
+    loads: bool = False
+    """Whether groups that are whole have begun to load, and rejoin later in this instant where they
+    lack nothing."""
+
+    def __attrs_post_init__(self) -> None:
+        self.keepers = list(self.groups)
+
+    def of(self, worker: int) -> ExpectedGroup:
+        """Return the replica that member number `worker` is in."""
+        return next(it for it in self.groups if worker in it.members)
+
+    @property
+    def left(self) -> list[ExpectedGroup]:
+        """Replicas that take part in the run."""
+        return [it for it in self.groups if not it.out]
+
+    @property
+    def share(self) -> float:
+        """Fraction of its full rate at which the run computes: that of the replicas that take
+        part."""
+        return len(self.left) / len(self.groups)
+
+    def saves(self) -> None:
+        self.keepers = self.left
+
+    def recovers(self) -> None:
+        self.keepers = list(self.groups)
+
+    def loses(self, worker: int) -> bool:
+        group = self.of(worker)
+        if group not in self.keepers:
+            return False
+        self.keepers.remove(group)
+        return not self.keepers
+
+
+@define(eq=False)
+class Pause:
+    """A pause of a run as replicas drop out or rejoin. Its time passes while all members of the
+    replicas that take part are UP."""
+
+    copy: ExpectedCopy
+    length: float
+    cause: int
+    """Sequence number of the line that began it."""
+    passed: float = field(init=False, default=0)
+    since: float = field(init=False, default=0)
+    passes: bool = field(init=False, default=False)
+    timer: Timer | None = field(init=False, default=None)
+
+    def pass_on(self, w: World, passes: bool, cause: int) -> None:
+        """Let the pause's time pass from now on if `passes`, else stop it, because of event
+        `cause`; do nothing if it does so already. At the pause's end the run goes on."""
+        if passes is self.passes:
+            return
+        self.cause = cause
+        self.passed += w.now - self.since if self.passes else 0
+        self.since, self.passes = w.now, passes
+        self.stop()
+        if passes:
+            left = self.length - self.passed
+            due = w.now + (left if left > NEGLIGIBLE * self.length else 0)
+            number = self.copy.last
+            over = partial(_pause_over, w, self.copy, self)
+            self.timer = w.turns.at(due, LinePhase.PARTS, self.copy.job, number, over)
+
+    def stop(self) -> None:
+        """Cancel the timer of the pause's end."""
+        if self.timer is not None:
+            self.timer.live = False
+            self.timer = None
+
+
+@define(eq=False)
+class ReplicaRules(PartRules):
+    """The rules of replicas."""
+
+    job_line: ClassVar = ReplicasDescribed
+    early: ClassVar = True
+
+    def check_line(self, event: Any) -> None:
+        possible(1 <= event.least <= event.replicas > 1, "there are no such replicas")
+
+    def described(self, job: ExpectedJob, event: Event) -> None:
+        if isinstance(event, ReplicasDescribed):
+            possible(not job.plain, "a plain job has none")
+            possible(job.described.kind is JobKind.RIGID, "only rigid jobs have replicas")
+
+    def placing(self, job: ExpectedJob, spans: Spans) -> None:
+        said = job.told.get(ReplicasDescribed)
+        if said is not None:
+            whole = extent(spans) % said.replicas == 0
+            possible(whole, "{} members are no {} replicas", extent(spans), said.replicas)
+
+    def placed(self, copy: ExpectedCopy) -> None:
+        said = copy.job.told.get(ReplicasDescribed)
+        if said is not None:
+            members, each = copy.members, copy.full // said.replicas
+            parts = (members[k : k + each] for k in range(0, len(members), each))
+            copy.division = ExpectedReplicas(said, [ExpectedGroup(part) for part in parts])
+
+    def reviewed(self, run: ExpectedRun, cause: int) -> None:
+        pause = _known(run.copy).pause
+        if pause is not None and not run.over:
+            pause.pass_on(self.w, not run.copy.absent and run.hung is None, cause)
+
+    def survives(self, copy: ExpectedCopy, worker: int, cause: int) -> bool:
+        """Return whether the member's replica drops out of the run, which goes on. Which replicas
+        do is decided once all faults of this instant are known."""
+        run, replicas, w = copy.run, _of(copy), self.w
+        if replicas is None or run is None or not run.computes:
+            return False
+        group = replicas.of(worker)
+        if group.out and group.stage is not ReplicaStage.REJOINING:
+            anew = partial(_load_anew, w, copy, group, cause)
+            w.turns.push(copy.job, LinePhase.STATES, LATER, anew)
+            return True
+        if not replicas.known:
+            judge = partial(_judge, w, copy, replicas)
+            w.turns.push(copy.job, LinePhase.RESUME, JUDGED + copy.placed, judge)
+        replicas.known.append((worker, cause))
+        return True
+
+    def changed_aside(self, copy: ExpectedCopy, worker: int, cause: int) -> Script:
+        """Apply a change of state of a member whose replica has dropped out: the replica may load
+        the state now, or has to stop loading."""
+        group = _known(copy).of(worker)
+        group.cause = cause
+        if group.loads is not None:
+            yield from storage.review(self.w, group.loads, cause)
+        stages.resume_soon(self.w, copy)
+
+    def hidden(self, copy: ExpectedCopy, worker: int, cause: int) -> Script:
+        replicas = _of(copy)
+        loads = None if replicas is None else replicas.of(worker).loads
+        if loads is not None and worker in copy.undetected:
+            yield from storage.review(self.w, loads, cause)
+        return cause
+
+    def resumes(self, copy: ExpectedCopy) -> Script | None:
+        """Return the script by which replicas that have dropped out of the copy's run get new
+        members, load the state and rejoin; None if none has dropped out or no run is under way."""
+        replicas, run = _of(copy), copy.run
+        if (
+            copy.gone
+            or replicas is None
+            or run is None
+            or run.over
+            or replicas.loads
+            or len(replicas.left) == len(replicas.groups)
+        ):
+            return None
+        return _gathered(self, copy, run, replicas)
+
+    def received(self, copy: ExpectedCopy, worker: ExpectedWorker, cause: int) -> None:
+        """Note that a member of a replica that has dropped out has received all that it needs. With
+        the last such member, the replica loads the state from shared storage, or is ready to
+        rejoin."""
+        w, group = self.w, _known(copy).of(worker.number)
+        if not group.received(worker.number, cause):
+            return
+        if copy.job.stored:
+            load_state(w, copy, worker.run, group)
+            return
+        # Replicas rejoin once all copies have gone on.
+        again = 2 * LATER if w.turns.phase == LinePhase.RESUME else 0
+        order = again + copy.job.copies.index(copy)
+        w.turns.push(copy.job, LinePhase.RESUME, order, partial(self.resumes, copy))
+
+    def replaced(self, copy: ExpectedCopy, gone: int, newcomer: int) -> None:
+        group = _known(copy).of(gone)
+        group.members = tuple(sorted(newcomer if n == gone else n for n in group.members))
+        group.absent.discard(gone)
+
+    def run_ended(self, copy: ExpectedCopy, cause: int) -> None:
+        """Let all replicas of the copy take part again: the next run needs them all."""
+        replicas = _known(copy)
+        if replicas.pause is not None:
+            replicas.pause.stop()
+            replicas.pause = None
+        for group in replicas.groups:
+            _unload(self.w, group, cause)
+            group.stage = ReplicaStage.IN
+            copy.absent |= group.absent
+            group.absent = set()
+
+
+def _of(copy: ExpectedCopy) -> ExpectedReplicas | None:
+    """Return the replicas of a copy, None if it has none."""
+    found = copy.division
+    assert found is None or isinstance(found, ExpectedReplicas)
+    return found
+
+
+def _known(copy: ExpectedCopy) -> ExpectedReplicas:
+    found = _of(copy)
+    assert found is not None
+    return found
+
+
+def _unload(w: World, group: ExpectedGroup, cause: int) -> None:
+    """Stop the loading of a replica that has dropped out, because of event `cause`: it waits until
+    all of its members are UP."""
+    group.stage = ReplicaStage.OUT
+    group.lacking.clear()
+    if group.loads is not None:
+        group.loads.over = True
+        if group.loads.timer is not None:
+            group.loads.timer.live = False
+        storage.leave(w, group.loads, cause)
+        group.loads = None
+
+
+def _named(groups: Sequence[ExpectedGroup]) -> str:
+    return written(joined(n for it in groups for n in it.members))
+
+
+# --- they drop out --------------------------------------------------------------------------------
+
+
+def _load_anew(w: World, copy: ExpectedCopy, group: ExpectedGroup, cause: int) -> None:
+    """Have a replica that was loading its state begin again, because of event `cause`, once all
+    workers have changed state."""
+    if not copy.gone:
+        _break_off(w, copy, group, cause)
+        stages.resume_soon(w, copy)
+
+
+def _judge(w: World, copy: ExpectedCopy, replicas: ExpectedReplicas) -> Script | None:
+    known, replicas.known, run = replicas.known, [], copy.run
+    return None if copy.gone or run is None else _judged(w, copy, replicas, run, known)
+
+
+def _judged(
+    w: World,
+    copy: ExpectedCopy,
+    replicas: ExpectedReplicas,
+    run: ExpectedRun,
+    known: list[tuple[int, int]],
+) -> Script:
+    cause = min(seq for _, seq in known)  # the first of these events in the log
+    struck = [replicas.of(worker) for worker, _ in known]
+    groups = [it for it in replicas.groups if it in struck]
+    left = sum(not it.out for it in replicas.groups if it not in groups)
+    if left < replicas.rules.least:
+        cause = yield from stages.end_early(w, copy, Outcome.LOST, cause)
+    else:
+        cause = yield from _drop(w, copy, run, groups, left, cause)
+    w.decider.report(copy, cause)
+
+
+def _drop(
+    w: World,
+    copy: ExpectedCopy,
+    run: ExpectedRun,
+    groups: Sequence[ExpectedGroup],
+    left: int,
+    cause: int,
+) -> Script:
+    replicas, name = _known(copy), copy.job.name
+    dropped = yield e.ReplicasDropped(name, run.number, _named(groups), left), cause
+    cause = yield from _hold(w, run, dropped)
+    for group in replicas.groups:
+        if group.stage is ReplicaStage.REJOINING:
+            group.stage = ReplicaStage.LOADED
+    for group in groups:
+        _put_aside(w, copy, run, group, dropped)
+    broken_off, replicas.pause = replicas.pause, None
+    if broken_off is not None:
+        broken_off.stop()
+    stages.resume_soon(w, copy)
+    if replicas.rules.regroup:
+        return (yield from _pause(w, copy, run, replicas.rules.regroup, None, cause))
+    if broken_off is not None:
+        cause = yield e.PauseEnded(name, run.number), cause
+    return (yield from _go_on(w, run, cause))
+
+
+def _put_aside(
+    w: World, copy: ExpectedCopy, run: ExpectedRun, group: ExpectedGroup, cause: int
+) -> None:
+    """Take a replica out of the run, because of event `cause`: its members' states no longer stop
+    the run."""
+    if not group.out:
+        group.absent = copy.absent.intersection(group.members)
+        copy.absent -= group.absent
+    group.cause = cause
+    _break_off(w, copy, group, cause)
+    run.missing.difference_update(group.members)
+    if run.hung in group.members:
+        run.hangs_no_more()
+
+
+def _break_off(w: World, copy: ExpectedCopy, group: ExpectedGroup, cause: int) -> None:
+    """Have the members of a replica that has dropped out stop all loading, fetching and sending,
+    because of event `cause`."""
+    _unload(w, group, cause)
+    link.leave(w, copy, cause, True, group.members)
+
+
+def _hold(w: World, run: ExpectedRun, cause: int) -> Script:
+    """Have the run stand still, because of event `cause`; return the last event that follows."""
+    run.paused = True
+    return (yield from stages.review(w, run, cause))
+
+
+def _go_on(w: World, run: ExpectedRun, cause: int) -> Script:
+    """Have the run go on after it stood still, because of event `cause`; return the last event that
+    follows.
+
+    If all messages of its part have passed meanwhile, the part is over now.
+    """
+    run.paused = False
+    cause = yield from stages.review(w, run, cause)
+    it = run.saving or run
+    if it.stage in BY_MESSAGES and not run.missing and not run.copy.blind:
+        it.cause, it.reports = cause, it is run
+        # The part ends at once, before others take the places of members that have dropped out.
+        w.turns.push(
+            it.beside or run.copy.job, w.turns.phase, JUDGED + run.copy.placed, it.part_end.take
+        )
+    return cause
+
+
+# --- pauses ---------------------------------------------------------------------------------------
+
+
+def _pause(
+    w: World, copy: ExpectedCopy, run: ExpectedRun, length: float, rejoining: str | None, cause: int
+) -> Script:
+    cause = yield e.RunPaused(copy.job.name, run.number, length, rejoining), cause
+    replicas = _known(copy)
+    pause = replicas.pause = Pause(copy, length, cause)
+    pause.pass_on(w, not copy.absent and run.hung is None, cause)
+    return cause
+
+
+def _pause_over(w: World, copy: ExpectedCopy, pause: Pause) -> Script | None:
+    run, replicas = copy.run, _of(copy)
+    over = run is None or run.over or replicas is None or replicas.pause is not pause
+    return None if over else _end_pause(w, copy, pause)
+
+
+def _end_pause(w: World, copy: ExpectedCopy, pause: Pause) -> Script:
+    run, replicas = copy.run, _known(copy)
+    assert run is not None
+    cause = yield e.PauseEnded(copy.job.name, run.number), pause.cause
+    replicas.pause = None
+    cause = yield from _rejoined(w, copy, run, replicas, cause)
+    w.decider.report(copy, cause)
+
+
+def _rejoined(
+    w: World, copy: ExpectedCopy, run: ExpectedRun, replicas: ExpectedReplicas, cause: int
+) -> Script:
+    """Let the replicas that rejoin take part in the run again, and have the run go on, because of
+    event `cause`; return the last event that follows."""
+    back = [it for it in replicas.groups if it.stage is ReplicaStage.REJOINING]
+    for group in back:
+        group.stage = ReplicaStage.IN
+        copy.absent |= group.absent
+        group.absent = set()
+    if back:
+        left = len(replicas.left)
+        event = e.ReplicasRejoined(copy.job.name, run.number, _named(back), left)
+        cause = yield event, cause
+    stages.resume_soon(w, copy)
+    return (yield from _go_on(w, run, cause))
+
+
+# --- they rejoin ----------------------------------------------------------------------------------
+
+
+def _gather_loaded(
+    rules: ReplicaRules, copy: ExpectedCopy, replicas: ExpectedReplicas
+) -> Script | None:
+    """Return the script (generator) by which replicas that had nothing to load rejoin, once all
+    copies of the instant have gone on; None if there is none."""
+    replicas.loads = False
+    return rules.resumes(copy)
+
+
+def _gathered(
+    rules: ReplicaRules, copy: ExpectedCopy, run: ExpectedRun, replicas: ExpectedReplicas
+) -> Script:
+    w = rules.w
+    newcomers = yield from _refill(w, copy, replicas)
+    out = [it for it in replicas.groups if it.out]
+    whole = [it for it in out if it.stage is ReplicaStage.OUT and not it.absent]
+    for group in whole:
+        yield from _load(w, copy, run, group)
+    link.put_off(w, newcomers)
+    if whole:  # those that lack nothing rejoin with the others, once all copies have gone on
+        order, replicas.loads = 2 * LATER + copy.job.copies.index(copy), True
+        rejoin = partial(_gather_loaded, rules, copy, replicas)
+        w.turns.push(copy.job, LinePhase.RESUME, order, rejoin)
+        return
+    loaded = [it for it in out if it.stage is ReplicaStage.LOADED and not it.absent]
+    advances = run.hung is None and not copy.blind  # else no group rejoins the run
+    if loaded and replicas.pause is None and advances:
+        yield from _rejoin(w, copy, run, replicas, loaded)
+
+
+def _refill(w: World, copy: ExpectedCopy, replicas: ExpectedReplicas) -> Script:
+    """Replace members of dropped out replicas that are known to be DOWN by workers that the copy
+    holds ready and that are UP, the lowest first (P12); return pairs (new member, event that made
+    it one)."""
+    away = sorted(n for it in replicas.groups for n in it.absent)
+    down = [n for n in away if w.worker(n).state is DOWN and n not in copy.undetected]
+    ready = [n for n in copy.ready if w.is_up(n)]
+    newcomers = list[tuple[int, int]]()
+    for gone, newcomer in zip(down, ready, strict=False):
+        fell = (w.worker(gone).away or (0, -1))[1]
+        yield from stages.replace_member(w, copy, gone, newcomer, fell)
+        replicas.of(newcomer).cause = copy.cause
+        w.decider.ready_left(copy, copy.cause)
+        newcomers.append((newcomer, copy.cause))
+    return newcomers
+
+
+def _load(w: World, copy: ExpectedCopy, run: ExpectedRun, group: ExpectedGroup) -> Script:
+    job = copy.job
+    if job.messages is not None:
+        group.stage, group.lacking = ReplicaStage.LOADING, set(group.members)
+        link.stage_in(w, run, True, group.members, group.cause)
+    elif job.stored:
+        load_state(w, copy, run, group)
+    else:
+        group.stage = ReplicaStage.LOADED
+    yield from ()
+
+
+def load_state(w: World, copy: ExpectedCopy, run: ExpectedRun, group: ExpectedGroup) -> None:
+    """Let a replica, whose members have program and data, load the run's present state from shared
+    storage (S1)."""
+    job = copy.job
+    assert job.stored is not None
+    group.stage = ReplicaStage.LOADING
+    it = group.loads = ExpectedRun(copy, run.number, run.work, since=w.now)
+    it.group, it.cause, it.stage = group, group.cause, Stage.RECOVERING
+    it.length, it.shares = job.stored / len(_known(copy).groups), True
+    it.aim = partial(_aim, w, it)
+    storage.use(w, it, it.cause)
+
+
+def _aim(w: World, it: ExpectedRun) -> None:
+    """Set the timer at which a replica has loaded its state from shared storage at its present
+    bandwidth; `it` is the account of that loading. Without bandwidth there is no timer."""
+    if it.timer is not None:
+        it.timer.live = False
+    due = it.end()
+    if due < inf:
+        it.aimed = w.turns.order
+        over = partial(_loaded, w, it, w.turns.order)
+        it.timer = w.turns.at(due, LinePhase.PARTS, it.copy.job, it.number, over)
+
+
+def _loaded(w: World, it: ExpectedRun, aimed: int) -> None:
+    group = it.group
+    if it.over or it.aimed != aimed or not isinstance(group, ExpectedGroup):
+        return
+    storage.leave(w, it, it.cause)
+    group.loads, group.stage, group.cause = None, ReplicaStage.LOADED, it.cause
+    stages.resume_soon(w, it.copy)
+
+
+def _rejoin(
+    w: World,
+    copy: ExpectedCopy,
+    run: ExpectedRun,
+    replicas: ExpectedReplicas,
+    groups: Sequence[ExpectedGroup],
+) -> Script:
+    for group in groups:
+        group.stage = ReplicaStage.REJOINING
+    cause = yield from _hold(w, run, max(group.cause for group in groups))
+    if replicas.rules.rejoin:
+        cause = yield from _pause(w, copy, run, replicas.rules.rejoin, _named(groups), cause)
+    else:
+        cause = yield from _rejoined(w, copy, run, replicas, cause)
+    w.decider.report(copy, cause)

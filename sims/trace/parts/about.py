@@ -1,0 +1,33 @@
+"""What it takes to put an event of one job into words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from attrs import frozen
+
+from actors.events import ScenarioStarted
+from actors.runtime import Event
+from sims.history import Run
+from sims.telling import Clock, worker_of
+
+
+@frozen
+class About:
+    """Context for putting an event of one job into words."""
+
+    job: str
+    started: ScenarioStarted
+    clock: Clock
+    run: Run | None
+    """The run that the event names, if any."""
+
+    def worker(self, number: int) -> str:
+        """Return how a trace names worker number `number`."""
+        return worker_of(self.started, number)
+
+
+Words = Mapping[type[Event], Callable[[Any, About], str | None]]
+"""Maps event classes to functions that put the event into words; None as their result means that
+there is nothing to say of it."""
