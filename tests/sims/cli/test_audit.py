@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sims.audit import parts
+from sims.audit import stages
 from tests.sims.cli.commands import Shell, change
 
 HERE = Path(__file__)
@@ -273,7 +273,7 @@ def test_a_failure_of_the_audit_is_not_reported_as_one_of_the_log(
     def fails(*_: object) -> None:
         raise AttributeError("no such thing")
 
-    monkeypatch.setattr(parts, "complete", fails)
+    monkeypatch.setattr(stages, "complete", fails)
     failed = shell("audit", log)
     assert failed.code == 3
     line = failed.complaint()
