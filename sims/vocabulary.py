@@ -26,7 +26,7 @@ from actors.events import SCHEMA, VOCABULARY, JobDescribed, JobSubmitted, Scenar
 from actors.events.quantities import NONE, Quantity
 from actors.runtime import Event
 from sims.errors import InputError
-from sims.exports.tables import FACTS, ROWS, Frame
+from sims.exports.tables import FACTS, ROWS
 from sims.history.rows import JobRow, Use
 from sims.options import argument, run_script
 from sims.scenario.keys import type_words
@@ -43,7 +43,8 @@ ROWS_INTRODUCTION = (
     "`holdfast export LOG --to rows -o FOLDER` writes the facts of a log as tables, one Parquet "
     "file each; `--to spans` and the like write one table as CSV or Parquet, and "
     '`result.rows("spans")` returns it as a frame in Python. A row is written once it is complete, '
-    "so rows are in the order of their ends; what is open where the log ends comes last."
+    "so rows are in the order of their ends; what is open where the log ends comes last. Below is "
+    "what a row of each table is, and its columns."
 )
 
 Json = dict[str, Any]
@@ -153,9 +154,8 @@ def lines() -> Iterator[str]:
 def _rows() -> Iterator[str]:
     """Yield the lines of the section on the rows that `holdfast export --to rows` writes."""
     yield from ("### rows", "", ROWS_INTRODUCTION, "")
-    meanings = attribute_docs(Frame)
     for what, kind in ROWS.items():
-        about = _in_log_words(meanings[what.name])
+        about = _in_log_words(kind.__doc__ or "")
         yield from (f"**{what.value}**: {about}", "", *HEAD)
         if kind is JobRow:
             found = [Field(it, _type(typed), *rest) for it, (typed, *rest) in FACTS.items()]

@@ -143,36 +143,23 @@ class Library(enum.Enum):
 
 
 class Frame(enum.Enum):
-    """Tables that are available as a data frame."""
+    """Tables that are available as a data frame: one with a row for each event, and those of a
+    history's rows (`sims.history.TABLES`)."""
 
     EVENTS = "events"
-    """A row per event."""
     JOBS = "jobs"
-    """A row per job."""
     RUNS = "runs"
-    """A row per run."""
     SPANS = "spans"
-    """A row for each time in which some processors had one use, a category of the ledger."""
     STATES = "states"
-    """A row for each time for which a worker was RECLAIMED or DOWN."""
     SPARES = "spares"
-    """A row for each time for which spares waited."""
     TRANSFERS = "transfers"
-    """A row for each time for which a message held a channel of the master."""
     CHECKPOINTS = "checkpoints"
-    """A row for each time at which a checkpoint was complete or lost."""
     ITERATIONS = "iterations"
-    """A row for each iteration of an iterative job."""
     PROMISES = "promises"
-    """A row for each start that a reservation promised."""
     REPAIRS = "repairs"
-    """A row for each step of what was struck by a fault, where faults are repaired."""
     QUEUE = "queue"
-    """A row for each change of the numbers of waiting and running jobs."""
     STORAGE = "storage"
-    """A row for each change of the shared storage's bandwidth in use."""
     MEASURED = "measured"
-    """A row for each part of a run, and each message, that real processes completed."""
 
 
 ROWS = {Frame(name): writer.row for name, writer in TABLES.items()}
