@@ -17,7 +17,7 @@ from actors.messages import (
     ResizeCopy,
     StartCopy,
 )
-from actors.pool import Pool
+from actors.pool import Pool, Source
 from actors.runtime import NOTHING, Actor, Home
 
 
@@ -136,6 +136,8 @@ class Dispatcher:
         former: Intervals = (),
         otherwise: Callable[[], int] | None = None,
         standbys: int = 0,
+        sources: Sequence[Source] = (),
+        others: Intervals = (),
     ) -> tuple[int, Intervals, Intervals]:
         """Start one more copy of the job with this index on `processors` free workers, which the
         pool chooses. With `standbys` it holds up to that many more, ready to replace members.
@@ -144,12 +146,14 @@ class Dispatcher:
 
         `former` are workers that the job had a moment ago and can get again. The start's cause is
         the event of this instant for which the job can start; if there is none, what `otherwise`
-        returns or, without it, `cause`, the event for which the scheduler decides.
+        returns or, without it, `cause`, the event for which the scheduler decides. With `sources`
+        the pool chooses so many members in each of these sets, and standbys among `others`.
         """
         copy, pool = next(self._copies), self.pool
         if standbys:
-            return copy, *self._start_ready(copy, index, processors, standbys, cause, otherwise)
-        numbers = pool.allocate(copy, processors, former, index)
+            held = pool.allocate_ready(copy, processors, standbys, index, sources, others)
+            return copy, *self._start_ready(copy, index, processors, held, cause, otherwise)
+        numbers = pool.allocate(copy, processors, former, index, sources)
         named = self.present(numbers) if numbers else ""
         self.held[copy] = index, processors, numbers
         if self.tracker is not None:
@@ -167,14 +171,14 @@ class Dispatcher:
         copy: int,
         index: int,
         processors: int,
-        standbys: int,
+        allocated: tuple[Intervals, Intervals],
         cause: int,
         otherwise: Callable[[], int] | None,
     ) -> tuple[Intervals, Intervals]:
-        """Start the copy numbered `copy` on `processors` workers with up to `standbys` standbys
-        (workers ready to replace members; rules.md, P12). Return all workers that it holds, and its
-        members. The other parameters are those of `start_some`."""
-        numbers, ready = self.pool.allocate_ready(copy, processors, standbys, index)
+        """Start the copy numbered `copy` on `processors` workers with standbys (workers ready to
+        replace members; rules.md, P12); `allocated` has both. Return all workers that it holds, and
+        its members. The other parameters are those of `start_some`."""
+        numbers, ready = allocated
         held = merged(numbers, ready)
         self.held[copy] = index, size_of(held), held
         self.scheduler.holds_ready(copy, processors)

@@ -252,6 +252,19 @@ def meet(ours: Intervals, theirs: Intervals) -> bool:
     return False
 
 
+def common(ours: Intervals, theirs: Intervals) -> Intervals:
+    """Return the numbers that are in both sets of intervals, as intervals."""
+    found, at = [], 0
+    for first, last in ours:
+        while at < len(theirs) and theirs[at][1] < first:
+            at += 1
+        k = at
+        while k < len(theirs) and theirs[k][0] <= last:
+            found.append((max(first, theirs[k][0]), min(last, theirs[k][1])))
+            k += 1
+    return tuple(found)
+
+
 def size_of(intervals: Intervals) -> int:
     """Return how many numbers are in the intervals."""
     return sum(last - first + 1 for first, last in intervals)
@@ -272,6 +285,15 @@ class Numbers:
 
     def __attrs_post_init__(self) -> None:
         self._starts, self._ends = [0], [self.processors - 1]
+
+    @classmethod
+    def of(cls, intervals: Intervals) -> Numbers:
+        """Return the free numbers of these intervals, which are ascending, disjoint and do not
+        touch."""
+        made = cls(0)
+        made._starts = [first for first, _ in intervals]
+        made._ends = [last for _, last in intervals]
+        return made
 
     def take(self, count: int, former: Intervals = ()) -> Intervals:
         """Remove `count` free numbers and return them: those of `former` if they are that many and

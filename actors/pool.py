@@ -7,10 +7,19 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from attrs import define, field
+from attrs import define, field, frozen
 from numpy.typing import NDArray
 
-from actors.intervals import Intervals, Numbers, intervals_of, members, size_of, without
+from actors.intervals import (
+    Intervals,
+    Numbers,
+    common,
+    intervals_of,
+    members,
+    merged,
+    size_of,
+    without,
+)
 from policies.availability import WorkerState
 
 Take = Callable[[Numbers, int, Intervals, int], Intervals]
@@ -18,6 +27,19 @@ Take = Callable[[Numbers, int, Intervals, int], Intervals]
 to take, the workers that the job had a moment ago, and the job's index."""
 
 UP = WorkerState.UP
+
+
+@frozen
+class Source:
+    """A set of free workers in which the placement chooses `count` members of a start."""
+
+    workers: Intervals
+    count: int
+
+    @property
+    def size(self) -> int:
+        """Number of the workers."""
+        return size_of(self.workers)
 
 
 def lowest(numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
@@ -59,8 +81,7 @@ class Pool:
     """Whether the decider chooses a copy's workers itself. Intervals of free workers are then not
     kept: they would cost a tenth of the run of a volatile platform."""
     free: int = field(init=False)
-    """Number of workers that are UP and that no copy holds; without spares, and without those in
-    `closed`."""
+    """Number of workers that are UP and that no copy holds, without spares."""
     numbers: Numbers | None = field(init=False, default=None)
     """Numbers of the free workers; None: they are only counted."""
     away: dict[int, float] = field(init=False, factory=dict)
@@ -70,8 +91,6 @@ class Pool:
     """Speed of each worker; empty: all are 1."""
     retired: set[int] = field(init=False, factory=set)
     """Workers that are DOWN for ever (rules.md, R8)."""
-    closed: Intervals = field(init=False, default=())
-    """Free workers that the copy that starts now may not take."""
     _held_by: NDArray[np.int64] = field(init=False, factory=lambda: np.empty(0, np.int64))
     """Number, by worker, of the copy that holds it, or -1."""
     _holders: memoryview = field(init=False, factory=lambda: memoryview(b""))
@@ -93,21 +112,57 @@ class Pool:
 
     # --- copies take workers, and give them back ----------------------------------------------
 
-    def allocate(self, copy: int, count: int, former: Intervals = (), index: int = 0) -> Intervals:
+    def allocate(
+        self,
+        copy: int,
+        count: int,
+        former: Intervals = (),
+        index: int = 0,
+        sources: Sequence[Source] = (),
+    ) -> Intervals:
         """Allocate `count` free workers, which the placement chooses, to the copy numbered `copy`
         of the job with this index; return them. `former` are workers that the job had a moment ago,
-        which the placement may prefer. The caller makes sure that there are enough. Where workers
-        are only counted, return an empty tuple."""
+        which the placement may prefer. With `sources` it chooses so many in each of these sets. The
+        caller makes sure that there are enough. Where workers are only counted, return an empty
+        tuple."""
         self.free -= count
         if self.numbers is None:
             return ()
-        taken = self.take(self.numbers, count, former, index)
+        taken = self._take(self.numbers, count, former, index, sources)
         if self.changing:
             self._hold(taken, copy)
         return taken
 
+    def _take(
+        self,
+        numbers: Numbers,
+        count: int,
+        former: Intervals,
+        index: int,
+        sources: Sequence[Source],
+    ) -> Intervals:
+        """Remove `count` workers from the free ones, so many from each of `sources`, if there are
+        any, and return them."""
+        if not sources:
+            return self.take(numbers, count, former, index)
+        taken: Intervals = ()
+        for source in sources:
+            some = min(source.count, count)
+            if some:
+                had = common(former, source.workers)
+                chosen = self.take(Numbers.of(source.workers), some, had, index)
+                taken, count = merged(taken, chosen), count - some
+        numbers.remove(taken)
+        return taken
+
     def allocate_ready(
-        self, copy: int, count: int, standbys: int, index: int
+        self,
+        copy: int,
+        count: int,
+        standbys: int,
+        index: int,
+        sources: Sequence[Source] = (),
+        others: Intervals = (),
     ) -> tuple[Intervals, Intervals]:
         """Allocate `count` free workers as members, and up to `standbys` more, as far as there are
         any, to the copy numbered `copy` of the job with this index. Return both sets: members, then
@@ -115,20 +170,20 @@ class Pool:
 
         Standbys are, of the workers chosen, the last in the placement's order; where it has no
         order, those that `compact` takes next or, under any other placement, the lowest left
-        (rules.md, P12). Workers that `close` has set aside can become standbys, not members; they
-        are free again afterwards.
+        (rules.md, P12). With `sources` so many members are chosen in each of these sets, and then
+        the standbys among `others`.
         """
         assert self.numbers is not None
-        more = min(standbys, self.free + size_of(self.closed) - count)
         in_order = getattr(self.take, "in_order", None)
-        if self.closed:
-            # A window that takes a standby DOWN costs the run nothing: only members keep clear of
-            # it.
-            taken = self.take(self.numbers, count, (), index)
-            self.reopen()
+        if sources:
+            taken = self._take(self.numbers, count, (), index, sources)
+            left = without(others, members(common(others, taken)))
+            more = min(standbys, size_of(left))
             rest = lowest if in_order is None and self.take is not compact else self.take
-            ready = rest(self.numbers, more, (), index) if more else ()
-        elif in_order is not None and more:
+            ready = rest(Numbers.of(left), more, (), index) if more else ()
+            self.numbers.remove(ready)
+        elif in_order is not None and min(standbys, self.free - count):
+            more = min(standbys, self.free - count)
             chosen = in_order(self.numbers, count + more, index)
             taken, ready = (intervals_of(sorted(it)) for it in (chosen[:count], chosen[count:]))
             self.numbers.remove(taken)
@@ -136,6 +191,7 @@ class Pool:
         else:
             # A criterion for members' expected ends does not apply to standbys, which do not
             # compute.
+            more = min(standbys, self.free - count)
             taken = self.take(self.numbers, count, (), index)
             rest = self.take if self.take is compact else lowest
             ready = rest(self.numbers, more, (), index) if more else ()
@@ -266,24 +322,6 @@ class Pool:
         excluded. The time is that at which it is expected back UP; inf if that is not known."""
         away, size = self.away.items(), self.size
         return [(n, until) for n, until in away if self._holders[n] < 0 and n < size]
-
-    def close(self, numbers: Intervals) -> None:
-        """Set these free workers aside until `reopen` is called, because a window of maintenance
-        takes them DOWN before the copy that starts now would end (rules.md, M2). Meanwhile they do
-        not count as free, and no copy gets them as members."""
-        assert self.numbers is not None
-        self.closed = numbers
-        self.free -= size_of(numbers)
-        self.numbers.remove(numbers)
-
-    def reopen(self) -> None:
-        """Make the workers that `close` has set aside free again."""
-        if not self.closed:
-            return
-        assert self.numbers is not None
-        self.free += size_of(self.closed)
-        self.numbers.release(self.closed)
-        self.closed = ()
 
     # --- spares -------------------------------------------------------------------------------
 

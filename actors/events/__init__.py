@@ -42,6 +42,7 @@ from actors.events.pack import (
     RedistributionPlanned,
     WhyIgnored,
 )
+from actors.events.partitions import PartitionAssigned, PartitionDescribed
 from actors.events.queue import BatchOpened, ReservationDropped, ReservationMade, ShelfOpened
 from actors.events.repair import (
     FaultBlamed,
@@ -181,6 +182,8 @@ __all__ = [
     "OwnersDescribed",
     "PackDescribed",
     "PartMeasured",
+    "PartitionAssigned",
+    "PartitionDescribed",
     "PauseEnded",
     "PeriodRule",
     "PlatformDescribed",
@@ -323,6 +326,8 @@ VOCABULARY: tuple[type[Event], ...] = (
     CheckpointStored,
     CheckpointLost,
     RestartedFromScratch,
+    PartitionDescribed,
+    PartitionAssigned,
     ReservationMade,
     ReservationDropped,
     ShelfOpened,

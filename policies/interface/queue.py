@@ -8,12 +8,12 @@ an order sorts the queue, and a strategy (list or shelves) decides which jobs st
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from attrs import define, field, frozen
 
+from policies.interface.cells import Cells, Parts
 from policies.interface.kinds import JobKind
-from policies.interface.maintenance import Maintenance
 from policies.maths.speedup import Profile
 
 
@@ -72,6 +72,8 @@ class BatchJob:
     standbys: int = 0
     """Largest number of workers that each copy holds ready to replace members, besides those that
     it computes on."""
+    partition: int = 0
+    """Number of the partition whose workers it may use; 0 where there are none."""
     replicas: Replication | None = None
     """The groups of its processors that hold its whole state each; None: it is lost with any
     processor."""
@@ -88,6 +90,13 @@ class BatchJob:
         return self.profile.time(processors) if self.estimate is None else self.estimate
 
 
+Rank = Any
+"""What sorts the queue: a number, -priority; where partitions have tiers, the pair (-tier,
+-priority)."""
+QueueKey = tuple[Rank, int]
+"""Sort key of the queue: (rank, job index)."""
+
+
 @define(eq=False)
 class Queued:
     """A job in the queue, with the number of processors of its next attempt and the time for which
@@ -102,8 +111,8 @@ class Queued:
     held: float
     """Expected time for which the next attempt holds its processors: believed time +
     overhead."""
-    key: tuple[float, int]
-    """Sort key of the queue: (-priority, job index)."""
+    key: QueueKey
+    """Sort key of the queue: (rank, job index); the rank is -priority unless there are tiers."""
 
 
 Interval = tuple[int, int]
@@ -130,6 +139,9 @@ class Run:
     """Numbers of the processors, as intervals, where they are recorded."""
     copy: int
     """Number of the copy; of a processor that is not UP, a number below 0."""
+    parts: Parts = ()
+    """Number of its processors in each cell, where workers differ by partitions or windows; empty:
+    `numbers` says which they are."""
 
 
 @define(eq=False)
@@ -139,6 +151,8 @@ class Reservation:
 
     start: float
     waiting: Queued
+    parts: Parts = ()
+    """Number of its processors in each cell, where workers differ by partitions or windows."""
 
 
 class Draw(Protocol):
@@ -258,18 +272,19 @@ class BatchView(Protocol):
         """Whether a worker has changed its state since the last decision."""
 
     @property
-    def maintenance(self) -> Maintenance | None:
-        """Windows of maintenance; None where none is left. A start for which too few workers stay
-        UP is held back, whatever the strategy says."""
+    def cells(self) -> Cells | None:
+        """The cells of the workers: those that are in the same partitions and have the same windows
+        of maintenance; None where all are alike, in one pool without windows. A start for which too
+        few workers of the job's partition stay UP is held back, whatever the strategy says."""
 
     @property
     def vacant(self) -> Sequence[Interval]:
         """Numbers of the free processors, as intervals; empty where they are only counted."""
 
-    def place(self, free: Sequence[int], count: int) -> Sequence[int]:
-        """Return the numbers of the `count` processors, of the free ones `free`, that a start would
-        get where the placement rule chooses by processors' numbers alone; under any other rule the
-        lowest numbers."""
+    @property
+    def changed(self) -> Collection[int]:
+        """Numbers of the workers that have changed their state since the last decision; empty where
+        workers have no cells."""
 
 
 @define(eq=False)
@@ -299,6 +314,10 @@ class Decision:
     protection has saved, and the strategy is called again at once with their processors free."""
     promised: Sequence[Reservation] = ()
     """New reservations of a strategy that keeps its reservations in its memory; they are logged."""
+    places: Mapping[int, Parts] = field(factory=dict)
+    """Maps the indices of jobs that start to how many workers they take from each cell. For a job
+    that it does not name, the placement chooses among all workers that the job may have, and the
+    strategy is called again at this instant for what follows."""
 
 
 class Strategy(Protocol):

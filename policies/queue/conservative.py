@@ -11,8 +11,8 @@ from attrs import define, field, frozen
 
 from policies.interface.queue import BatchView, Decision, Queued, Reservation
 from policies.maths.tolerance import ROUNDING
+from policies.queue.cells import CellPlaces, CellProfile
 from policies.queue.free_profile import Filling, FreeProfile, Kind, run_of_twins
-from policies.queue.windows import WindowedProfile
 
 Due = tuple[float, tuple[float, int], Queued, int]
 """A reservation: (start, sort key, queue entry, index of the job's kind)."""
@@ -85,7 +85,7 @@ class Places:
     """The plan of conservative backfilling: the reservations of all waiting jobs, kept from one
     decision to the next."""
 
-    free_profile: FreeProfile | WindowedProfile
+    free_profile: FreeProfile
     due: list[Due] = field(factory=list)
     """The reservations, sorted by start."""
     kinds: list[Kind] = field(factory=list)
@@ -102,12 +102,10 @@ class Places:
         move others up where runs have ended early. Return the jobs that start now.
 
         Return None if the plan must be made anew: a run has outlived its estimate, workers have
-        changed, windows of maintenance are ahead, or the free processors are not as planned.
+        changed, or the free processors are not as planned.
         """
         free_profile, now = self.free_profile, view.now
-        if view.moved or view.maintenance is not None:
-            return None
-        if isinstance(free_profile, WindowedProfile) or free_profile.overdue:
+        if view.moved or free_profile.overdue:
             return None
         free_profile.advance(now)
         for run in view.early:
@@ -197,6 +195,8 @@ class Conservative:
     def __call__(self, view: BatchView) -> Decision:
         """Return the decision with the jobs that start now and the promises that are new or later
         than before. Of jobs that arrive at one instant, the first in the queue is planned first."""
+        if view.cells is not None:
+            return _in_cells(view)
         plan = view.memory if isinstance(view.memory, Places) else Places(_free_profile(view))
         plan.new_promises = []
         starts = plan.follow(view)
@@ -210,7 +210,15 @@ class Conservative:
         return Decision(starts, memory=plan, promised=plan.new_promises)
 
 
-def _free_profile(view: BatchView) -> FreeProfile | WindowedProfile:
-    if view.maintenance is not None:
-        return WindowedProfile.of(view)
+def _free_profile(view: BatchView) -> FreeProfile:
     return FreeProfile.of(view.now, view.free, view.running)
+
+
+def _in_cells(view: BatchView) -> Decision:
+    plan = view.memory
+    if isinstance(plan, CellPlaces):
+        plan.follow(view)
+    else:
+        plan = CellPlaces(CellProfile.of(view))
+    plan.fill(view.queue)
+    return Decision(plan.starts, memory=plan, promised=plan.new_promises, places=plan.places)

@@ -71,8 +71,7 @@ class FreeProfile:
             changes.append((promise.start, -waiting.processors))
             changes.append((promise.start + waiting.held, waiting.processors))
         changes.sort()
-        times, frees = _steps(now, free, changes)
-        return cls(times, array("q", frees))
+        return profile_of_changes(now, free, changes)
 
     @property
     def free_now(self) -> int:
@@ -99,7 +98,7 @@ class FreeProfile:
         """Return the least number of processors that are free at any time in the duration `held`
         from times[step] on."""
         end = bisect_left(self.times, self.times[step] + held, step + 1)
-        return self._least(step, end)
+        return self.least(step, end)
 
     def earliest(self, processors: int, held: float, since: float | None = None) -> tuple[int, int]:
         """Return the first step, of those that begin at `since` or later (None: of all), from which
@@ -132,13 +131,27 @@ class FreeProfile:
             time = times[step] + held
             obstacle = blocked.find(1, at + 1)
             if obstacle < 0 or times[first + obstacle] >= time:
-                return step, self._least(step, bisect_left(times, time, step + 1, last))
+                return step, self.least(step, bisect_left(times, time, step + 1, last))
         return last, 0
 
     def take(self, step: int, processors: int, held: float) -> None:
         """Reserve `processors` processors from times[step] for a duration `held`: that many fewer
         are free then."""
         self._add(-processors, step, self._break(self.times[step] + held, step))
+
+    def change(self, processors: int, step: int, end: float) -> None:
+        """Count `processors` processors more (fewer, if negative) as free from times[step] until
+        the time `end`."""
+        self._add(processors, step, self._break(end, step))
+
+    def at(self, time: float) -> int:
+        """Return the index of the last step that begins at `time`; insert one if there is none.
+        `time` is now or later."""
+        step = bisect_right(self.times, time) - 1
+        if self.times[step] != time:
+            step += 1
+            self._insert(step, time)
+        return step
 
     def release(self, start: float, end: float, processors: int) -> None:
         """Count `processors` processors more as free over [start, end), because a run has ended
@@ -199,7 +212,9 @@ class FreeProfile:
         no count can be inserted while it exists."""
         return np.frombuffer(self.counts, dtype=np.int64)
 
-    def _least(self, step: int, end: int) -> int:
+    def least(self, step: int, end: int) -> int:
+        """Return the least number of processors that are free in the steps from `step` on, before
+        step `end`."""
         if end - step <= FEW:
             return min(self.counts[step:end])
         return int(np.minimum.reduce(self._all[step:end]))
@@ -211,6 +226,13 @@ class FreeProfile:
                 counts[i] += processors
         else:
             self._all[step:end] += processors
+
+
+def profile_of_changes(now: float, free: int, changes: Iterable[tuple[float, int]]) -> FreeProfile:
+    """Return the profile at the time `now`, at which `free` processors are free; `changes` has
+    pairs (time, number of processors that become free then), sorted."""
+    times, frees = _steps(now, free, changes)
+    return FreeProfile(times, array("q", frees))
 
 
 class Places(Protocol):

@@ -11,8 +11,13 @@ from operator import attrgetter
 from attrs import define, field, frozen
 
 from policies.interface.queue import BatchView, Decision, Queued, Reservation, Run
+from policies.queue.cells import (
+    begun_in_cells,
+    greedy_in_cells,
+    kept_in_cells,
+    planned_in_cells,
+)
 from policies.queue.free_profile import Filling, FreeProfile, Horizon, run_of_twins
-from policies.queue.windows import WindowedProfile, fitting, planned
 
 
 class Reading(enum.Enum):
@@ -65,8 +70,8 @@ class RList:
             raise ValueError(f"R-LIST makes 0 or more reservations, not {value}")
 
     def __call__(self, view: BatchView) -> Decision:
-        if view.maintenance is not None:
-            return self._around_windows(view)
+        if view.cells is not None:
+            return self._in_cells(view)
         if self.reservations == 0:
             return Decision(greedy(view.queue, view.free, view.least))
         if self.reading is Reading.KEPT:
@@ -80,12 +85,12 @@ class RList:
             return Decision()
         return _planned(view, self.reservations, counted)
 
-    def _around_windows(self, view: BatchView) -> Decision:
+    def _in_cells(self, view: BatchView) -> Decision:
         if self.reservations == 0:
-            return Decision(fitting(view, view.queue))
+            return greedy_in_cells(view)
         if self.reading is Reading.KEPT:
-            return _kept(view, self.reservations)
-        return planned(view, self.reservations, self.reading is Reading.FRESH)
+            return kept_in_cells(view, self.reservations)
+        return planned_in_cells(view, self.reservations, self.reading is Reading.FRESH)
 
 
 # --- one reservation: EASY, whose backfilling needs two numbers --------------------------------
@@ -192,7 +197,7 @@ class _Round:
     """Collects the jobs that start and the reservations that are made in one decision of R-LIST
     under the reading KEPT, under which no reservation is cancelled."""
 
-    free_profile: FreeProfile | WindowedProfile
+    free_profile: FreeProfile
     starts: list[Queued]
     promises: list[Reservation]
 
@@ -214,11 +219,7 @@ class _Round:
 def _kept(view: BatchView, most: int | None) -> Decision:
     earlier = view.reservations
     later = [promise for promise in earlier.values() if view.now < promise.start < inf]
-    free_profile: FreeProfile | WindowedProfile
-    if view.maintenance is None:
-        free_profile = FreeProfile.of(view.now, view.free, view.running, later)
-    else:
-        free_profile = WindowedProfile.of(view, later)
+    free_profile = FreeProfile.of(view.now, view.free, view.running, later)
     current = _Round(free_profile, [], list(later))
     for promise in earlier.values():
         # A reservation whose time has come while its processors are still in use (a job outlives
@@ -253,12 +254,13 @@ def until_misfit(queue: Iterable[Queued], free: int) -> list[Queued]:
     return starts
 
 
-def _begun(view: BatchView, queue: Sequence[Queued], skips: bool) -> list[Queued]:
-    """Return the jobs that fit and start now, in the order of `queue`. With `skips` jobs that do
-    not fit are passed over; without it only the jobs before the first of these start."""
-    if view.maintenance is not None:
-        return fitting(view, queue, skips)
-    return greedy(queue, view.free) if skips else until_misfit(queue, view.free)
+def _begun(view: BatchView, queue: Sequence[Queued], skips: bool) -> Decision:
+    """Return the decision that starts the jobs that fit now, in the order of `queue`. With `skips`
+    jobs that do not fit are passed over; without it only the jobs before the first of these
+    start."""
+    if view.cells is not None:
+        return begun_in_cells(view, queue, skips)
+    return Decision(greedy(queue, view.free) if skips else until_misfit(queue, view.free))
 
 
 @frozen
@@ -267,7 +269,7 @@ class InOrder:
     backfilling)."""
 
     def __call__(self, view: BatchView) -> Decision:
-        return Decision(_begun(view, view.queue, skips=False))
+        return _begun(view, view.queue, skips=False)
 
 
 @frozen
@@ -286,16 +288,18 @@ class Shelves:
 
     def __call__(self, view: BatchView) -> Decision:
         if view.busy:
-            return Decision(self._fill(view), shelf_end=view.shelf_end)
-        starts = _begun(view, view.queue, self.backfilling)
-        if not starts:
-            return Decision()
-        return Decision(starts, shelf_end=view.now + max(waiting.held for waiting in starts))
+            decision = self._fill(view)
+            decision.shelf_end = view.shelf_end
+            return decision
+        decision = _begun(view, view.queue, self.backfilling)
+        if decision.starts:
+            decision.shelf_end = view.now + max(waiting.held for waiting in decision.starts)
+        return decision
 
-    def _fill(self, view: BatchView) -> list[Queued]:
+    def _fill(self, view: BatchView) -> Decision:
         end = view.shelf_end
         if not self.filling or end is None:
-            return []
+            return Decision()
         ending = [waiting for waiting in view.failed if view.now + waiting.held <= end]
         # They restart on their own processors, unless one of these failed and the shelf leaves no
         # other.

@@ -26,7 +26,7 @@ class Preemptive:
     strategy: Strategy
 
     def __call__(self, view: BatchView) -> Decision:
-        if view.queue and view.queue[0].processors > view.free:
+        if view.queue and view.queue[0].processors > _free_for(view, view.queue[0]):
             victims = self._victims(view, view.queue[0])
             if victims and self._starts(view.queue[0], view.without(victims)):
                 return Decision(cancels=victims)
@@ -47,13 +47,29 @@ class Preemptive:
             for run in view.running
             if run.entry is not None and run.entry.key > first.key and run.index in view.resumable
         ]
-        free, victims = view.free, list[Run]()
+        free, victims = _free_for(view, first), list[Run]()
         for _, run in sorted(behind, key=itemgetter(0), reverse=True):
             if free >= first.processors:
                 break
             # Processors of the run that are not UP do not become free with it.
-            gained = run.processors - len(view.absent(run))
+            gained = _gained(view, first, run)
             if gained:
                 victims.append(run)
                 free += gained
         return victims if free >= first.processors else []
+
+
+def _free_for(view: BatchView, first: Queued) -> int:
+    """Return the number of free workers that the job `first` may use: those of its partition."""
+    if view.cells is None:
+        return view.free
+    return view.cells.within(first.job.partition, view.vacant)
+
+
+def _gained(view: BatchView, first: Queued, run: Run) -> int:
+    """Return how many workers the job `first` could use if `run` were cancelled."""
+    if view.cells is None:
+        return run.processors - len(view.absent(run))
+    within, partition = view.cells.within, first.job.partition
+    gone = sum(within(partition, one.numbers) for one in view.absent(run))
+    return within(partition, run.numbers) - gone

@@ -18,7 +18,7 @@ from policies import deadline, enrolment, pack
 from policies.copies import named
 from policies.interface.kinds import JobKind
 from policies.queue.names import is_strategy
-from sims.audit import copies, link, runs, stages
+from sims.audit import copies, link, partitions, runs, stages
 from sims.audit.columns import ColumnChecks
 from sims.audit.deciding import DecisionChecks, EnrolmentChecks
 from sims.audit.facts import ExpectedJob
@@ -231,7 +231,7 @@ def _rising(event: e.WorkerPriced) -> bool:
 def submit(w: World, event: e.JobSubmitted) -> Script:
     """Check the submission of a job and the lines that describe the job, which follow at once; then
     add the job to the state `w`."""
-    name = event.job
+    name, queue = event.job, event.queue
     known = name in w.jobs or name in w.gone
     possible(not known and w.closed is None, "{} is submitted again, or after the end", name)
     possible((event.recorded_wait or 0) >= 0)
@@ -256,6 +256,7 @@ def submit(w: World, event: e.JobSubmitted) -> Script:
             since = yield e.IterationStarted(name, 0), seq
             job.iteration = 0
     w.jobs[name] = job
+    partitions.admit(w, job, queue)
     w.decider.submitted(job, since)
 
 
@@ -391,6 +392,8 @@ def _in_head(general: Sequence[type[Event]]) -> tuple[type[Event], ...]:
 PLATFORM: dict[type[Event], Callable[[World, Any], None]] = {
     e.PlatformDescribed: _describe_platform,
     e.OwnersDescribed: _describe_owners,
+    e.PartitionAssigned: partitions.describe,
+    e.PartitionDescribed: partitions.describe,
 }
 """Functions that store the facts of the head's lines about the platform."""
 ONCE = (
@@ -401,7 +404,8 @@ ONCE = (
 DESCRIBED = _in_head(
     (
         *(e.ProcessesDescribed, e.MeasuresDescribed, e.JobsLeftOut, e.JobsChanged, e.LogDoubted),
-        *(e.LogReplayed, e.DeadlineDescribed, e.PlatformDescribed, e.OwnersDescribed),
+        *(e.LogReplayed, e.DeadlineDescribed, e.PartitionAssigned),
+        *(e.PlatformDescribed, e.PartitionDescribed, e.OwnersDescribed),
         *(e.ChainsBelieved, e.PackDescribed, e.LinkDescribed, e.WorkerRented, e.WorkerPriced),
         *(e.FaultsFitted, e.FaultsExpected, e.FaultsDescribed, e.FaultsReplayed),
     )

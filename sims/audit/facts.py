@@ -71,6 +71,8 @@ class ExpectedJob(Emitter):
     """Time that passes, in the first run of a copy, before its members fetch anything."""
     ready: int = 0
     """Largest number of workers that a copy holds ready besides its members from its start on."""
+    partition: Any = None
+    """Partition whose workers it may have; None where there are none."""
     rules: ProtectionDescribed = field(init=False)
     """Protection of the job; unset for a plain job."""
     checkpointing: CheckpointingDescribed = DEFAULT_CHECKPOINTING

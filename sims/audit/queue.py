@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Collection
+from functools import partial
 from itertools import chain, groupby
 from math import inf
 
@@ -21,6 +22,7 @@ from actors.events import (
 )
 from actors.runtime import Event
 from policies.interface.kinds import JobKind
+from sims.audit import partitions
 from sims.audit.deciding import DecisionChecks
 from sims.audit.facts import ExpectedCopy, ExpectedJob
 from sims.audit.law import Causes, allowed, comes, same
@@ -36,8 +38,8 @@ SHELVES = "R-SHELF-B", "R-SHELFFILL-B"
 """Policies that start every job that fits if no job runs."""
 
 
-Rule = Callable[[World, int, Spans], Spans]
-"""Chooses the workers of a start from the free ones."""
+Rule = Callable[[World, Free, int, Spans], Spans]
+"""Chooses the workers of a start from the given free ones."""
 
 
 @define(eq=False)
@@ -199,47 +201,45 @@ class QueueChecks(DecisionChecks):
         w = self.w
         more = min(job.ready, w.free.count - size)
         if more and self.settings.get("placement") == "nodes":
-            chosen = _by_node(w, size + more)
+            chosen = _by_node(w, w.free, size + more)
             self.ready = joined(chosen[size:])
             return joined(chosen[:size])
-        return rule(w, size, () if job.copies or job.ready else self.former.get(job.name, ()))
+        former = () if job.copies or job.ready else self.former.get(job.name, ())
+        return rule(w, w.free, size, former)
 
     def _around_windows(self, copy: ExpectedCopy, event: RunStarted) -> Rule | None:
-        """Check that no window takes any of the workers of a starting copy before the copy is
-        believed to end. The check is left out if the log does not say when that is.
+        """Check that a starting copy has workers of its job's partition only, that no window takes
+        any of them before the copy is believed to end, and which of them it takes. The last two are
+        left out if the log does not say when that is.
 
-        Return the placement rule by which the caller is still to check the choice of workers.
-        Return None if this method has checked the choice, because windows closed some free workers,
-        or if it cannot be checked.
+        Return the placement rule by which the caller is still to check the choice of workers, or
+        None if this method has checked it.
         """
+        w, job = self.w, copy.job
         rule = RULES.get(self.settings.get("placement", "lowest"))
-        if not self.w.windows:
+        divided, self.unsure, self.apart = partitions.divided(w), False, False
+        if not divided and not w.windows:
             return rule
-        job, shut = copy.job, None
+        shut = None
         if "estimates" not in self.settings and job.tasks is None:
             estimate = job.described.estimate
             held = (event.work if estimate is None else estimate) + job.overhead
-            shut = self.w.shut(copy, self.w.now + held)
-        allowed(not meet(shut or (), copy.spans), "{} are taken before its end", shut)
+            shut = w.shut(copy, w.now + held)
         self.unsure = shut is None
-        self.apart = shut is None or self._shuts(shut, copy, rule)
-        return None if self.apart else rule
-
-    def _shuts(self, shut: Spans, copy: ExpectedCopy, rule: Rule | None) -> bool:
-        """Return whether windows keep this copy from any free workers, as these are
-        in `shut`. If so, check that the placement rule chose its workers among the other free
-        ones."""
-        closed = [n for n in numbers(self.w.free.spans) if meet(shut, (n, n + 1))]
-        if closed and rule is not None:
-            whole = self.w.free
-            self.w.free = Free(whole.spans, whole.count)
-            self.w.free.take(joined(closed))
-            job = copy.job
-            former = () if job.copies or job.ready else self.former.get(job.name, ())
-            due = rule(self.w, copy.full, former)
-            self.w.free = whole
-            allowed(due == copy.spans, "{} gets {}, not {}", copy.job.name, due, copy.spans)
-        return bool(closed)
+        allowed(not meet(shut or (), copy.spans), "{} are taken before its end", shut)
+        free_choice = bool(job.copies) or w.head.policy in GREEDY or ":" in w.head.policy
+        closed = shut is None or meet(shut, w.free.spans)
+        if free_choice and not divided and not closed:
+            return rule
+        self.apart = True
+        if shut is None:
+            rule, free_choice = None, True
+        if w.cells is None:
+            w.cells = partitions.CellsOfLog(w)
+        former = () if job.copies or job.ready else self.former.get(job.name, ())
+        choice = None if rule is None else partial(rule, w)
+        partitions.check_choice(w, job, copy.spans, shut or (), choice, former, free_choice)
+        return None
 
     def choose_ready(self, copy: ExpectedCopy, wanted: int) -> Spans | None:
         placement = self.settings.get("placement", "lowest")
@@ -248,7 +248,13 @@ class QueueChecks(DecisionChecks):
         if placement == "nodes" and not self.apart:
             return self.ready
         rule = RULES.get(placement)
-        return None if rule is None else rule(self.w, wanted, ())
+        if rule is None:
+            return None
+        free = self.w.free
+        if copy.job.partition is not None:
+            own = joined(partitions.may_have(self.w, copy.job, ()))
+            free = Free(own, extent(own))
+        return rule(self.w, free, min(wanted, free.count), ())
 
     def other_causes(self, job: ExpectedJob, copy: ExpectedCopy) -> Causes:
         own = self.promises.pop(job.name, None)
@@ -326,7 +332,8 @@ class QueueChecks(DecisionChecks):
         later, none may have waited while it fitted. If no job runs and all workers are free, check
         that no job waits."""
         w, count = self.w, self.w.free.count
-        if any(part.shuts_later() for part in w.parts[PartRules.shuts_later]):
+        later = any(part.shuts_later() for part in w.parts[PartRules.shuts_later])
+        if later or partitions.divided(w):
             return  # which of the free workers a waiting job may use, the log does not say
         if w.head.policy in GREEDY or (w.head.policy in SHELVES and not self.running):
             while self.idle and self.idle[-1][1] <= count:
@@ -396,7 +403,7 @@ class QueueChecks(DecisionChecks):
         the workers that a start gets: with workers held ready, windows, or workers that are called.
         A decision promises first, and starts jobs after that."""
         w = self.w
-        several = w.windows or self.calls_workers
+        several = w.windows or partitions.divided(w) or self.calls_workers
         return bool(several or any(job.ready for job in w.jobs.values()))
 
     def _widened(self, before: ReservationMade, event: ReservationMade) -> bool:
@@ -415,25 +422,26 @@ class QueueChecks(DecisionChecks):
         self.promises.pop(event.job, None)
 
 
-def compact(w: World, wanted: int, former: Spans) -> Spans:
-    """Return `wanted` free workers: those in `former`, which a copy of the job has just released,
-    if they are free and as many; else workers from as few intervals of free workers as possible."""
-    if extent(former) == wanted and w.free.has(former):
+def compact(w: World, free: Free, wanted: int, former: Spans) -> Spans:
+    """Return `wanted` of the free workers: those in `former`, which a copy of the job has just
+    released, if they are free and as many; else workers from as few intervals of free workers as
+    possible."""
+    if extent(former) == wanted and free.has(former):
         return former
-    return w.free.fewest_gaps(wanted)
+    return free.fewest_gaps(wanted)
 
 
-def nodes(w: World, wanted: int, former: Spans) -> Spans:
-    """Return `wanted` free workers by nodes: whole free nodes first, the lowest first; the rest
-    from the node with the fewest free workers that suffice, or else the lowest free ones (N2).
+def nodes(w: World, free: Free, wanted: int, former: Spans) -> Spans:
+    """Return `wanted` of the free workers by nodes: whole free nodes first, the lowest first; the
+    rest from the node with the fewest free workers that suffice, or else the lowest free ones (N2).
     `former` does not matter."""
-    return joined(_by_node(w, wanted))
+    return joined(_by_node(w, free, wanted))
 
 
-def _by_node(w: World, wanted: int) -> list[int]:
+def _by_node(w: World, those: Free, wanted: int) -> list[int]:
     """Return the workers that `nodes` chooses, in the order in which it takes them."""
     size, taken, others = w.platform.node, list[int](), list[list[int]]()
-    for node, members in groupby(numbers(w.free.spans), key=lambda n: n // size):
+    for node, members in groupby(numbers(those.spans), key=lambda n: n // size):
         free, whole = list(members), min(size, w.able - node * size)
         if len(free) == whole <= wanted - len(taken):
             taken += free
@@ -445,7 +453,7 @@ def _by_node(w: World, wanted: int) -> list[int]:
 
 
 RULES: dict[str, Rule] = {
-    "lowest": lambda w, wanted, _: w.free.lowest(wanted),
+    "lowest": lambda w, free, wanted, _: free.lowest(wanted),
     "compact": compact,
     "nodes": nodes,
 }

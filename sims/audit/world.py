@@ -314,6 +314,10 @@ class World:
     """PackDescribed, where a pack decides."""
     reporters: dict[str, Emitter] = Factory(dict)
     """Maps a pack's jobs to the emitters of lines about their expected ends."""
+    partitions: Any = None
+    """Partitions of the queue, if there are any."""
+    cells: Any = None
+    """Workers by their partitions and windows; None while not needed."""
     windows: list[tuple[float, float, Spans]] = Factory(list)
     """Windows in which workers are DOWN: from, to, and the workers."""
     platform: PlatformDescribed = ALIKE

@@ -192,8 +192,8 @@ def compare(
     measure is better; `difference`: compare by the difference of means, not by their
     ratio; `precision`: half-width of the printed interval at which no more runs are added, such as
     "1%" or a number in its unit, with at most `most` runs of each variant; `by`: `user`, `group`,
-    `queue`, `size` or `time`, to compare the jobs of each; `store`: a folder of results to go on
-    from; `workers` and `watch` are as for `engine.execute`.
+    `queue`, `partition`, `size` or `time`, to compare the jobs of each; `store`: a folder of
+    results to go on from; `workers` and `watch` are as for `engine.execute`.
 
     Raises TypeError, naming the argument, for an argument of a wrong type, and InputError for a
     campaign that cannot be run.

@@ -76,11 +76,18 @@ def _number(scenario: BaseModel, key: str) -> tuple[float, bool]:
             place, measured = getattr(place, step), own or annotated(field.annotation, marks)
         elif isinstance(place, list | tuple) and step.isdigit() and int(step) < len(place):
             place, measured = place[int(step)], False
+        elif isinstance(place, list | tuple) and _named(place, step) is not None:
+            place, measured = _named(place, step), False
         else:
             return inf, False
     number = isinstance(place, int | float) and not isinstance(place, bool)
     # Times are read from texts, as ints too; what has a unit need not be whole.
     return (float(place) if measured else place, measured) if number else (inf, False)
+
+
+def _named(items: Sequence[Any], name: str) -> Any:
+    """Return the first of these sections that has this name; None if none has."""
+    return next((it for it in items if getattr(it, "name", None) == name), None)
 
 
 @define(repr=False)

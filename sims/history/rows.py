@@ -82,6 +82,8 @@ class JobRow:
     """Error-free time of the job by itself; nan where the job has none."""
     ended_by: int | None = None
     """Number of the event that completed or killed it; None if the log ends before."""
+    partition: str = ""
+    """Name of the partition whose workers the job may have; empty if there are none."""
 
     @property
     def name(self) -> str:

@@ -28,6 +28,8 @@ from actors.events import (
     MembersJoined,
     MembersReleased,
     Outcome,
+    PartitionAssigned,
+    PartitionDescribed,
     PlatformDescribed,
     ProtectionDescribed,
     RateChanged,
@@ -57,6 +59,7 @@ from actors.intervals import (
     without,
 )
 from actors.runtime import Event, Record
+from sims.history.partitions import Partitions
 from sims.history.rows import own_time
 from sims.history.states import Job, Key, Run
 from sims.history.workers import Handler, Workers, has_all
@@ -68,6 +71,7 @@ HOLDING: frozenset[type[Event]] = frozenset(
         *(StandbysHeld, StandbyJoined, StandbyLost, ReplicasDropped, ReplicasRejoined),
         *(CopiesPlaced, CopiesSettled, ReservationMade, ReservationDropped, WorkerChanged),
         *(MaintenancePlanned, PlatformDescribed, StartupDescribed),
+        *(PartitionDescribed, PartitionAssigned),
     )
 )
 """Event classes that determine which jobs wait, which runs hold which workers, and which workers
@@ -90,6 +94,8 @@ class Runs(Workers):
 
     jobs: dict[str, Job] = field(init=False, factory=dict)
     """Maps names to the jobs that are submitted and not over, in order of submission."""
+    partitions: Partitions = field(init=False, factory=Partitions)
+    """The partitions of the queue, if there are any."""
     link: LinkDescribed | None = field(init=False, default=None)
     """Description of the master's link; None if there is no master."""
     storage: StorageDescribed | None = field(init=False, default=None)
@@ -113,6 +119,8 @@ class Runs(Workers):
 
     def handlers(self) -> dict[type[Event], Handler]:
         return super().handlers() | {
+            PartitionDescribed: lambda _, event: self.partitions.describe(event),
+            PartitionAssigned: lambda _, event: self.partitions.assign(event),
             JobSubmitted: self._submit,
             JobDescribed: self._describe,
             DeadlineDescribed: self._expect,
@@ -161,6 +169,8 @@ class Runs(Workers):
 
     def _submit(self, record: Record, event: JobSubmitted) -> None:
         job = self.jobs[event.job] = Job(event.job, record.t, record.seq, event, record.t)
+        if self.partitions.known:
+            job.partition = self.partitions.of(event)
         self._count(1, record.t)
         self._notify.job_submitted(job, record)
 

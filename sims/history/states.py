@@ -40,6 +40,8 @@ class Job:
     since: float
     """Time at which the job began to wait, or to hold workers."""
     described: JobDescribed | None = None
+    partition: str = ""
+    """Name of the partition whose workers the job may have; empty if there are none."""
     startup: float = 0
     """Time in which each run of the job starts up."""
     select: float = 0
@@ -105,7 +107,7 @@ class Job:
         return JobRow(
             *(self.event, self.described, self.seq, *times, self.killed, dict(self.outcomes)),
             *(self.runs, self.processors, time, self.work, self.own),
-            self.ended_by,
+            *(self.ended_by, self.partition),
         )
 
     @property

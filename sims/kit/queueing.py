@@ -37,12 +37,9 @@ class View:
     failed: list[Queued] = field(factory=list)
     shelf_end: float | None = None
     reservations: Mapping[int, Reservation] = field(factory=dict)
-    maintenance: None = None
+    cells: None = None
     vacant: Sequence[Interval] = ()
-
-    def place(self, free: Sequence[int], count: int) -> Sequence[int]:
-        """Return the `count` lowest of the processors `free`."""
-        return free[:count]
+    changed: Sequence[int] = ()
 
     @property
     def busy(self) -> bool:

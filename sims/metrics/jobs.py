@@ -41,6 +41,7 @@ class By(enum.Enum):
     USER = "user"
     GROUP = "group"
     QUEUE = "queue"
+    PARTITION = "partition"
 
 
 @frozen(eq=False)
@@ -58,9 +59,10 @@ class Jobs:
     processors: NDArray[np.int64]
     """Largest number of processors that the job held at one time."""
     users: Words
-    """User of each job; empty if unknown, as are groups and queues."""
+    """User of each job; empty if unknown, as are groups, queues and partitions."""
     groups: Words
     queues: Words
+    partitions: Words
     bound: float
     """Smallest own time of bounded slowdown, in time units."""
     work: Floats
@@ -135,7 +137,12 @@ class Jobs:
                 return _ranked(np.ceil(np.log2(self.processors)), _size)
             case By.TIME:
                 return _ranked(np.ceil(np.log10(self.own)), _time)
-        words = {By.USER: self.users, By.GROUP: self.groups, By.QUEUE: self.queues}[by]
+        words = {
+            By.USER: self.users,
+            By.GROUP: self.groups,
+            By.QUEUE: self.queues,
+            By.PARTITION: self.partitions,
+        }[by]
         words = np.where(words == "", UNKNOWN, words)
         return [(word, words == word) for word in sorted(set(words), key=_in_order)]
 
@@ -177,7 +184,7 @@ class Completions:
     _numbers: array[float] = field(init=False, factory=lambda: array("d"))
     """Eight numbers for each job, one job after the other."""
     _words: list[tuple[str, ...]] = field(init=False, factory=list)
-    """Name, user, group and queue of each job."""
+    """Name, user, group, queue and partition of each job."""
 
     def take(self, row: JobRow) -> None:
         """Keep the numbers of a job that completed."""
@@ -188,7 +195,10 @@ class Completions:
             self._numbers.extend((row.seq, *times, row.processors, row.own, row.work, recorded))
             # Interned: a million jobs share few users, groups and queues.
             self._words.append(
-                (row.name, intern(event.user), intern(event.group), intern(event.queue))
+                (
+                    *(row.name, intern(event.user), intern(event.group), intern(event.queue)),
+                    intern(row.partition),
+                )
             )
 
     def jobs(self, bound: float) -> Jobs:
@@ -197,10 +207,11 @@ class Completions:
         rows = np.array(self._numbers).reshape(-1, 8)
         order = np.argsort(rows[:, 0], kind="stable")
         _, submitted, completed, started, processors, own, work, recorded = rows[order].T
-        names, users, groups, queues = np.array(self._words, object).reshape(-1, 4)[order].T
+        words = np.array(self._words, object).reshape(-1, 5)[order].T
+        names, users, groups, queues, partitions = words
         # A job without work has no slowdown; dividing by 0 would make means infinite.
         own[own == 0] = nan
-        times, owners = (submitted, started, completed, own), (users, groups, queues)
+        times, owners = (submitted, started, completed, own), (users, groups, queues, partitions)
         return Jobs(names, *times, processors.astype(np.int64), *owners, bound, work, recorded)
 
 

@@ -45,10 +45,38 @@ def draw_processors(scene: Scene, framing: Framing) -> Figure:
     look = scene.look_of_uses()
     boxes = look.of(scene.rows_of_processors())
     chart.fill(boxes, look.paints, chart.marks)
+    _draw_partitions(chart.axes, scene)
     if len(scene.jobs) > 1:
         marked = len(chart.marks) and chart.strip is None
         draw_names(chart.axes, boxes, scene.jobs, chart.size if marked else 0)
     return chart.figure
+
+
+def _draw_partitions(axes: Axes, scene: Scene) -> None:
+    """Draw a strip for each partition at the right edge of a chart of processors, over the rows of
+    its workers, with its name above."""
+    from matplotlib.patches import Rectangle
+
+    partitions = scene.history.partitions
+    for place, name in enumerate(partitions.known):
+        left = 1.004 + place * 0.022
+        for first, last in partitions.workers(name):
+            axes.add_patch(
+                Rectangle(
+                    (left, first),
+                    *(0.016, last + 1 - first),
+                    transform=axes.get_yaxis_transform(),
+                    facecolor=f"C{place % 10}",
+                    clip_on=False,
+                )
+            )
+        axes.text(
+            *(left + 0.008, 0, name),
+            transform=axes.get_yaxis_transform(),
+            rotation=60,
+            fontsize="x-small",
+            va="bottom",
+        )
 
 
 def draw_jobs(scene: Scene, framing: Framing) -> Figure:

@@ -17,7 +17,7 @@ COLUMNS = np.dtype(
     [
         *(("names", object), ("submitted", float), ("times", float), ("processors", np.int64)),
         *(("estimates", float), ("statuses", object), ("users", object), ("groups", object)),
-        *(("queues", object), ("priorities", float), ("waits", float)),
+        *(("queues", object), ("priorities", float), ("waits", float), ("partitions", object)),
     ]
 )
 """Columns of what is known of each job, named as the fields of `LoggedJob`; nan where a number is
@@ -44,6 +44,8 @@ class LoggedJob(NamedTuple):
     priority: float = 0.0
     wait: float | None = None
     """Seconds from submission to start."""
+    partition: str = ""
+    """Partition of the machine, where the log names it apart from the queue."""
 
 
 class Preceding(NamedTuple):

@@ -44,7 +44,7 @@ AMOUNTS = frozenset(
     ("submit", "wait", "run", "cpu", "memory", "limit", "asked_memory", "think"),
 )
 """Fields that need not be whole numbers."""
-WHOSE = {"users": "user", "groups": "group", "queues": "queue"}
+WHOSE = {"users": "user", "groups": "group", "queues": "queue", "partitions": "partition"}
 """Maps columns of jobs to the fields that name whose they are."""
 ROW = np.dtype([(name, float if name in AMOUNTS else np.int64) for name in NAMES])
 """Data type of a parsed line of a log, with a field for each of `NAMES`."""

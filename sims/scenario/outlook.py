@@ -139,6 +139,7 @@ def outlook(scenario: Scenario, submissions: Submissions) -> Iterator[str]:
     pack = scenario.decider is DeciderKind.PACK
     saving = [*submissions.protected(lambda it: it.periodic and (_stores(it) or not pack))]
     if not pack:
+        yield from scenario.full_platform.partitions.lines(submissions.jobs)
         yield from _maintenance_lines(scenario)
     unknown = any(isinstance(law, NamedFaults) for law in scenario.faults.laws)
     if unknown and any(it.protection.asks_rate for it in saving):

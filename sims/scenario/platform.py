@@ -26,6 +26,7 @@ from policies.interface import ServiceOrder
 from policies.maths.markov import Belief, Expectation, MarkovChain
 from sims.errors import unfit
 from sims.scenario.availability import AlwaysUp, Trace, cut
+from sims.scenario.partitions import Partitions
 from sims.scenario.trace_files import SpotFile, TraceFile
 from sims.scenario.workers import PlatformSection, RandomWorkers, WorkerFields, WorkerSection
 from sims.tables import Section
@@ -132,6 +133,11 @@ class Platform:
         """Numbers of the workers of the reserve, the last ones before the spares: their owner keeps
         them until they are called for a job that lacks workers."""
         return range(max(self.able - self.pool.reserve, 0), self.able)
+
+    @cached_property
+    def partitions(self) -> Partitions:
+        """The partitions of the queue; none, if all workers form one pool."""
+        return Partitions(self.pool.partitions, self.able)
 
     @property
     def sections(self) -> tuple[WorkerFields, ...]:

@@ -93,7 +93,7 @@ def put(table: dict[str, Any], key: str, value: Any, option: str = "--set") -> N
 
 def _index(place: Any, step: str, option: str, problem: str) -> str | int:
     """Return what one step of a dotted path selects in `place`: a key of a table, present or not,
-    or the number of an element of a list.
+    or the element of a list, by its number or its `name`.
 
     Raises InputError, with `option` and `problem`, where a list has no such element, or `place` is
     neither.
@@ -102,4 +102,8 @@ def _index(place: Any, step: str, option: str, problem: str) -> str | int:
         return step
     if isinstance(place, list) and step in map(str, range(len(place))):
         return int(step)
+    if isinstance(place, list):
+        named = (k for k, it in enumerate(place) if isinstance(it, dict) and it.get("name") == step)
+        if (found := next(named, None)) is not None:
+            return found
     raise InputError(COMMAND_LINE, option, problem, "an existing key")

@@ -31,6 +31,7 @@ from sims.errors import InputError, unfit
 from sims.own_modules import running
 from sims.scenario.availability import AlwaysUp, Markov
 from sims.scenario.own_code import own
+from sims.scenario.partitions import PartitionSection, check_partitions
 from sims.scenario.trace_files import Availability
 from sims.scenario.units import Units, intervals_in
 from sims.tables import Held, OneOf, Section
@@ -300,6 +301,9 @@ class PlatformSection(WorkerFields):
     maintenance: tuple[WindowSection, ...] = ()
     """Windows of maintenance: a queue starts jobs only on workers that stay UP to their expected
     ends."""
+    partitions: tuple[PartitionSection, ...] = ()
+    """Partitions: sets of workers that only the jobs of a queue use that name them; default: all
+    workers form one pool."""
     multitasking: bool = True
     """Whether a worker may run several copies at once, where a policy shares workers
     (redundancy17)."""
@@ -309,6 +313,10 @@ class PlatformSection(WorkerFields):
     """g(r, t): mean progress of the furthest of r copies, which all r then have (redundancy17,
     Assumption 2): `process`, `linear` or `frozen-two-point`; default: each copy progresses as its
     own worker does."""
+
+    def check(self) -> None:
+        super().check()
+        check_partitions(self.partitions)
 
     @property
     def varies(self) -> bool:

@@ -52,6 +52,8 @@ from sims.scenario.protection import ProtectionSection
 MOST_SHARED = 1 << 17
 """Largest number of different values that are kept so that equal ones of a log share one object."""
 
+LeftOut = tuple[tuple[str, int], ...]
+"""Pairs of a reason and the number of jobs left out for that reason."""
 Described = tuple[BatchJob, AnyJob | None]
 """A job, and what the scenario says of this job alone; None: nothing."""
 
@@ -216,6 +218,7 @@ class Workload:
             if index in names and own.deadline is not None:
                 system.describe(DeadlineDescribed, names[index], own.deadline)
         self._tell_waits(system)
+        self.submissions.scenario.full_platform.partitions.describe_jobs(system, self.jobs)
 
     def _tell_waits(self, system: System) -> None:
         """Describe in the log which jobs follow others."""
@@ -239,8 +242,11 @@ def workload(scenario: Scenario, system: System) -> Workload:
             "no jobs, or several sources of them",
             f"exactly one of {', '.join(section.sources)}",
         )
+    names: Mapping[str, str] = {}
     if isinstance(section, RigidSection) and (section.log or section.lublin):
-        log, pieces = _replay(section, scenario, system).taken_apart()
+        log = _replay(section, scenario, system)
+        names = log.partitions if platform.partitions else names
+        log, pieces = log.taken_apart()
         described: Iterable[Described] = _logged(section, pieces)
     else:
         described = _described(scenario, system)
@@ -250,18 +256,40 @@ def workload(scenario: Scenario, system: System) -> Workload:
         if entry is not None:
             own[job.index] = entry
     _refuse_equal_names([job.name for job in found], platform)
-    able, left_out = platform.able, log.left_out
-    fitting = tuple(job for job in found if asked_of(job) <= able)
-    if not fitting:
-        raise _nothing_left(found, able, left_out)
-    if wide := len(found) - len(fitting):
-        left_out = (*left_out, (f"needs more than the platform's {able} workers", wide))
+    fitting, left_out = _fitting(platform, found, own, names, log.left_out)
     if scenario.decider is not DeciderKind.PACK:
         fitting = tuple(map(_as_moldable, fitting))
     submissions = Submissions(scenario, fitting, own)
     chains = _chains(submissions, found, log)
     changed = *log.changed, *chains.changed
     return Workload(submissions, left_out, changed, log.begins, chains.waits, log.doubts)
+
+
+def _fitting(
+    platform: Platform,
+    found: Sequence[BatchJob],
+    own: Mapping[int, AnyJob],
+    names: Mapping[str, str],
+    left_out: LeftOut,
+) -> tuple[tuple[BatchJob, ...], LeftOut]:
+    """Return the jobs that fit on the platform and in their partitions, and the counts of those
+    left out, with those that do not fit added. `own` has the entries of listed jobs by index,
+    `names` the partitions that a log names.
+
+    Raises InputError where none fits.
+    """
+    able = platform.able
+    fitting = tuple(job for job in found if asked_of(job) <= able)
+    if not fitting:
+        raise _nothing_left(found, able, left_out)
+    if wide := len(found) - len(fitting):
+        left_out = (*left_out, (f"needs more than the platform's {able} workers", wide))
+    if partitions := platform.partitions:
+        fitting, misfits = partitions.fitting(fitting, names, own)
+        left_out = (*left_out, *misfits)
+        if not fitting:
+            raise _nothing_left((), able, left_out)
+    return fitting, left_out
 
 
 def _chains(fitting: Submissions, found: Sequence[BatchJob], log: Replay) -> Chained:

@@ -21,6 +21,7 @@ from policies.availability import WorkerState
 from sims.errors import InputError, visible
 from sims.history import History, Job, Key, Listener, Run
 from sims.history.lines import Lines, skim
+from sims.history.partitions import Partitions
 from sims.log import LogFile
 from sims.telling import Clock, counted, in_units, title_of
 from sims.trace.dependencies import HeldBack
@@ -171,6 +172,8 @@ class Look(Listener):
 TIME = re.compile(rb'"t": ?(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)')
 UNKNOWN = "?"
 """Shown for a time or a number that the log ends too early to know."""
+PARTITION = ("partition",)
+"""Column of a waiting job where the log has partitions."""
 WAITING = ("job", "processors", "estimate", "waited", "promised", "starts")
 HELD_BACK = ("job", "until the ends of", "and then", "not before")
 RUNNING = ("job", "run", "processors", "since", "believed until", "until")
@@ -184,6 +187,8 @@ class Instant:
     started: ScenarioStarted
     look: Look
     clock: Clock
+    partitions: Partitions
+    """Partitions of the queue, if there are any."""
     held_back: list[dict[str, Any]]
     """Jobs that follow others and are not submitted, each as a row with the keys job, think,
     release and after (the jobs that are not over)."""
@@ -202,7 +207,7 @@ class Instant:
         A value is None where the log does not say it; the number of processors is known once the
         job starts.
         """
-        rank = Ranking.of(self.started).rank
+        rank = Ranking.of(self.started, self.partitions.tier).rank
         pairs = [(job, self.look.starts.get(job.name)) for job in self.look.waiting]
         return [
             {
@@ -212,6 +217,7 @@ class Instant:
                 "since": job.since,
                 "promised": job.promised,
                 "starts": run.start if run else None,
+                **({"partition": job.partition} if job.partition else {}),
             }
             for job, run in sorted(pairs, key=lambda pair: rank(*pair))
         ]
@@ -255,7 +261,8 @@ class Instant:
                 yield f"  {name:<8} {len(workers):,}: {text(intervals_of(workers))}{note}"
         if look.waiting:
             yield from ("", f"waiting, in the order {self.order or 'of arrival'}")
-            yield from _table(WAITING, map(self._row_waiting, self.waiting))
+            heads = WAITING + (PARTITION if self.partitions.known else ())
+            yield from _table(heads, map(self._row_waiting, self.waiting))
         if self.held_back:
             yield from ("", "held back, not submitted yet")
             yield from _table(HELD_BACK, map(self._row_held_back, self.held_back))
@@ -264,12 +271,12 @@ class Instant:
 
     def _row_waiting(self, it: dict[str, Any]) -> tuple[str, ...]:
         """Return the cells of one waiting job, in the order of `WAITING`."""
-        job, processors, estimate, since, promised, starts = it.values()
+        job, processors, estimate, since, promised, starts, *partition = it.values()
         asked = UNKNOWN if processors is None else f"{processors:,}"
         known = "" if estimate is None else in_units(estimate, self.started.unit)
         waited = in_units(self.at - since, self.started.unit)
         reserved = "" if promised is None else self._moment(promised)
-        return job, asked, known, waited, reserved, self._moment(starts)
+        return job, asked, known, waited, reserved, self._moment(starts), *partition
 
     def _row_held_back(self, it: dict[str, Any]) -> tuple[str, ...]:
         """Return the cells of one job that follows others, in the order of `HELD_BACK`."""
@@ -328,4 +335,5 @@ def read_instant(log: LogFile, at: float) -> Instant:
         problem = f"{clock(at)} is after the log's end"
         end = f"0 to {last.t:.17g} ({clock(last.t)})"
         raise InputError(str(log.path), "--at", problem, end)
-    return Instant(at, started, look or Look.at(history), clock, held_back.rows())
+    rows = held_back.rows()
+    return Instant(at, started, look or Look.at(history), clock, history.partitions, rows)

@@ -65,6 +65,9 @@ class FreeWorkers:
     numbers: frozenset[int] = frozenset()
     """Numbers of the workers that were free before the decisions; known only where the log has
     windows of maintenance."""
+    first: str | None = None
+    """Name of the job ahead in the queue that kept free workers of a partition from later ones;
+    None if a reservation did, or there are no partitions."""
 
 
 def upsets(promise: Promise, held: Held) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
 
 from attrs import frozen
@@ -17,6 +18,10 @@ KNOWN = {name: order for name, order in PLAIN.items() if name != "RANDOM"}
 """Maps names to orders that depend on nothing but what a log says of a job. Read only."""
 
 
+def _no_tier(partition: str) -> int:
+    return 0
+
+
 @frozen
 class Ranking:
     """The order of a queue, where the log determines it: one of the papers' or a plain one.
@@ -28,17 +33,20 @@ class Ranking:
     """Name of the order; empty where no queue decides."""
     order: Order | None
     processors: int
+    tier: Callable[[str], int] = _no_tier
+    """Returns the tier of a partition of this name, the higher first."""
 
     @classmethod
-    def of(cls, started: ScenarioStarted) -> Ranking:
-        """Return the ranking for the log that begins with this event."""
+    def of(cls, started: ScenarioStarted, tier: Callable[[str], int] = _no_tier) -> Ranking:
+        """Return the ranking for the log that begins with this event; `tier` returns the tier of a
+        partition."""
         if started.decider is not DeciderKind.QUEUE:
-            return cls("", None, started.processors)
+            return cls("", None, started.processors, tier)
         orders = (it.removeprefix("order=") for it in started.settings if it.startswith("order="))
         name = next(orders, default_order(started.policy))
-        return cls(name, KNOWN.get(name), started.processors)
+        return cls(name, KNOWN.get(name), started.processors, tier)
 
-    def rank(self, job: Job, run: Run | None) -> tuple[float, int]:
+    def rank(self, job: Job, run: Run | None) -> tuple[int, float, int]:
         """Return a sort key of a job that waits in the queue: the smaller, the earlier in the
         queue.
 
@@ -46,17 +54,19 @@ class Ranking:
         for. A job that the log never starts comes last. Where the order is unknown, jobs rank by
         submission.
         """
+        first = -self.tier(job.partition)
         if self.order is None or self.order is first_come:
-            return job.submitted, job.seq
+            return first, job.submitted, job.seq
         if run is None:
-            return inf, job.seq
+            return first, inf, job.seq
         processors, work = run.asked, run.event.work
         event, shape = job.event, Rigid(processors, work)
         described = BatchJob(
             job.seq, job.name, shape, submitted=job.submitted, priority=event.priority
         )
         time = work if job.estimate is None else job.estimate
-        return -self.order(described, processors, time, self.processors, _no_draw), job.seq
+        rank = -self.order(described, processors, time, self.processors, _no_draw)
+        return first, rank, job.seq
 
 
 def _no_draw(job: BatchJob) -> float:

@@ -11,11 +11,13 @@ from math import inf
 from attrs import define, field
 
 from actors.events import DeciderKind, MaintenancePlanned, ScenarioStarted
-from actors.intervals import numbers_in
+from actors.intervals import numbers_in, size_of
 from sims.history import Job, Key, Run
+from sims.history.partitions import Partitions
 from sims.telling import Clock, counted, in_units, worker_of
 from sims.trace import Span
 from sims.trace.instant import Held, Look
+from sims.trace.partitions import sharing
 from sims.trace.promises import (
     NAMED,
     Broken,
@@ -48,6 +50,10 @@ class Wait:
     clock: Clock
     windows: Sequence[MaintenancePlanned] = ()
     """Windows of maintenance, in the order of the log."""
+    partitions: Partitions = field(factory=Partitions)
+    """Partitions of the queue, if there are any."""
+    rivals: dict[str, str] = field(factory=dict)
+    """Maps other jobs that were in the way to their partitions."""
     until: float | None = None
     """Time at which the job started; None if the log ends first."""
     look: Look = field(init=False)
@@ -145,8 +151,13 @@ class Wait:
         spare = len(look.spare), " spare" if len(look.spare) == 1 else " spares"
         counts = [(number, f" {state.name}") for state, number in look.away_others.items()]
         away = [f", {n:,} {are(n)}{what}" for n, what in (spare, *counts) if n]
-        total = counted(self.started.processors, "processor")
-        return f"{look.free:,} of {total} {are(look.free)} free{''.join(away)}"
+        free, size, where = look.free, self.started.processors, ""
+        name = self.me.partition
+        if name and look is self.look:
+            size, where = size_of(self.partitions.workers(name)), f" of partition {name}"
+            free = self.instants[0].before
+        total = counted(size, "processor")
+        return f"{free:,} of {total}{where} {are(free)} free{''.join(away)}"
 
     def _found(self) -> str:
         """Say what the job found as its wait began: jobs ahead of it, and free workers."""
@@ -309,11 +320,20 @@ class Wait:
         (None: no reservation did); the jobs with most instants are named.
         """
         jobs = [job for job, _ in reserved.most_common() if job is not None]
+        blocking = Counter(it.first for it in self.instants if it.first is not None)
+        if not jobs and blocking:
+            return f"it was blocked by {self._sharing(blocking.most_common(1)[0][0])}"
         if not jobs:
             waits = self.started.decider is DeciderKind.DEADLINE
             return "the policy chose to wait" if waits else "the policy did not start it"
         one = "a reservation" if len(jobs) == 1 else "reservations"
-        return f"{one} of {some(jobs, 'other job')} held them"
+        named = [self._sharing(name) for name in jobs]
+        return f"{one} of {some(named, 'other job')} held them"
+
+    def _sharing(self, name: str) -> str:
+        """Return the name of a job that is in the way, with the workers that its partition
+        shares."""
+        return sharing(self.partitions, self.me, name, self.rivals.get(name, ""))
 
     def _freed(self) -> str:
         """Say which runs ended and which workers came UP at the instant of the start, so that

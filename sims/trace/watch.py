@@ -5,12 +5,14 @@ from __future__ import annotations
 from attrs import define, evolve, field
 
 from actors.events import Outcome, ReservationDropped, ReservationMade, RunStarted
+from actors.intervals import common, intervals_of, size_of
 from actors.runtime import Record
 from policies.availability import WorkerState
 from policies.maths.tolerance import SAME
 from sims.history import DECISIONS, History, Job, Listener, Run, Worker
 from sims.telling import Clock
 from sims.trace.instant import Look, held
+from sims.trace.partitions import rivals
 from sims.trace.promises import Broken, FreeWorkers, Promise, upsets
 from sims.trace.ranking import Ranking
 from sims.trace.wait import Wait
@@ -104,13 +106,20 @@ class Waits(Listener):
                 self._satisfy(before, now)
         elif me is not None and (header := self.history.header) is not None:
             clock, self._before = Clock(header.unit, self.history.begins), None
+            ranking = Ranking.of(header, self.history.partitions.tier)
             self._me, self._open = (
                 me,
-                Wait(me, now, header, Ranking.of(header), clock, self.history.windows),
+                Wait(
+                    *(me, now, header, ranking, clock),
+                    self.history.windows,
+                    self.history.partitions,
+                ),
             )
             self._freed, self._back, self._begun, self._upset = [], [], [], []
-            others = (job for job in self.history.queue if job is not me)
+            queue = (job for job in self.history.queue if job is not me)
+            others = rivals(self.history.partitions, me, queue)
             self._reserved = {it.name: it.promised for it in others if it.promised is not None}
+            self._open.rivals = {it.name: it.partition for it in others}
 
     def _satisfy(self, wait: Wait, now: float) -> None:
         """Complete a wait that ends at `now` because the job starts: note which processors it got,
@@ -165,10 +174,32 @@ class Waits(Listener):
     def _decided(self, wait: Wait, now: float) -> None:
         """Note the numbers of free workers before and after the decisions of the instant `now`."""
         before = self._look(wait)
-        free, starts = self.history.free, self._reserved
+        free, starts = self._free(wait.me), self._reserved
         reserving = min(starts, key=starts.__getitem__) if free and starts else None
-        begun = tuple(self._begun)
-        wait.instants.append(FreeWorkers(now, before, free, reserving, begun, self._numbers))
+        begun, first = tuple(self._begun), None
+        if free and reserving is None and wait.me.partition:
+            first = self._ahead(wait)
+        wait.instants.append(FreeWorkers(now, before, free, reserving, begun, self._numbers, first))
+
+    def _free(self, me: Job) -> int:
+        """Return the number of free workers that the job may have: those of its partition."""
+        if not me.partition:
+            return self.history.free
+        own = self.history.partitions.workers(me.partition)
+        return size_of(common(own, intervals_of(sorted(self.history.free_workers))))
+
+    def _ahead(self, wait: Wait) -> str | None:
+        """Return the name of the first other job of the queue whose partition shares workers with
+        that of the waiting one, and which is ahead of it; None if there is none."""
+        rank, me = wait.ranking.rank, wait.me
+        others = rivals(self.history.partitions, me, self.history.queue)
+        mine = rank(me, None)
+        ahead = [it for it in others if it is not me and rank(it, None) < mine]
+        first = min(ahead, key=lambda it: rank(it, None), default=None)
+        if first is None:
+            return None
+        wait.rivals[first.name] = first.partition
+        return first.name
 
     def _look(self, wait: Wait) -> int:
         """Return the number of free workers before the decisions of this instant.
@@ -178,7 +209,7 @@ class Waits(Listener):
         """
         if self._before is not None:
             return self._before
-        self._before = self.history.free
+        self._before = self._free(wait.me)
         if self.history.windows:
             self._numbers = frozenset(self.history.free_workers)
         if not wait.instants:
@@ -243,7 +274,10 @@ class Waits(Listener):
             return
         if event.job != self.job:
             self._reserved.pop(event.job, None)
-            if start is not None:
+            other = self.history.jobs.get(event.job)
+            near = [] if other is None else rivals(self.history.partitions, wait.me, [other])
+            if start is not None and near:
+                wait.rivals[event.job] = near[0].partition
                 self._reserved[event.job] = start
         if event.job == self.job:
             ended = [] if start is None else held(self._freed)

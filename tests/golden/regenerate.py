@@ -59,6 +59,7 @@ GOLDEN = {
     "images": Golden("images", "J1"),
     "buddies": Golden("buddies", "J1"),
     "cloning": Golden("cloning", "J1"),
+    "partitions": Golden("partitions", "J2"),
 }
 """Mechanism -> its golden log."""
 

@@ -22,6 +22,7 @@ class Job:
     def __init__(self, index: int, said: dict[str, Any], scenario: dict[str, Any]) -> None:
         self.index, self.processors, self.copies = index, int(said["p"]), int(said["copies"])
         self.cloning = bool(said["cloning"])
+        self.partition = int(said.get("partition", 0))
         self.kind = str(said["kind"])
         self.iterative = self.kind == "iterative"
         self.iterations_left = int(said["iterations"]) if self.iterative else 1

@@ -38,6 +38,7 @@ from tests.oracle.drawn_platform import (
 )
 from tests.oracle.draws import draw_chances
 from tests.oracle.fleets import add_fleet
+from tests.oracle.partitions import draw_partitions
 from tests.oracle.tenths import in_tenths
 from tests.oracle.world import Stuck, world_of
 
@@ -67,6 +68,7 @@ def generate(
             added = add_fleet(rng, scenario) if fleet else set()
             if any("after" in job for job in scenario["jobs"]):
                 added.add("dependencies")
+            added |= {it for it in ("partitions", "windows", "policy") if it in scenario}
             # Records need not go on beyond the time after which a scenario is too long.
             result = world_of(scenario).run() if added else Recorder(scenario).run()
         except (TooLong, Stuck):
@@ -125,6 +127,7 @@ def attempt(rng: Random, finest: int, practice: Practice, groups: bool) -> tuple
     }
     if groups:
         draw_dependencies(rng, scenario)
+        draw_partitions(rng, scenario, cell.hazard in ("none", "silent"))
     if theme == "buddies":
         narrow(rng, scenario, cell.kind)
     with_faults = draw_hazards(rng, scenario, cell.hazard, together)

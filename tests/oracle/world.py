@@ -13,6 +13,8 @@ from tests.oracle.dependencies import submit_followers
 from tests.oracle.faults import LONGEST, Law, laws_of
 from tests.oracle.jobs import ZERO, Group, Job, Message, Run
 from tests.oracle.outcome import Ledger, told
+from tests.oracle.partitions import Cells
+from tests.oracle.partitions import Parts as Shares
 from tests.oracle.parts import Parts, Worker
 from tests.oracle.tenths import exact
 from tests.oracle.timeline import DOWN, RECLAIMED, UP, Timeline
@@ -87,6 +89,7 @@ class World(Parts):
         self.windows = [
             (Fraction(a), Fraction(b), set(q)) for a, b, q in scenario.get("windows", ())
         ]
+        self.cells = Cells(self, scenario)
         times = times.union(*(law.strikes for law in self.laws))
         times = times.union(*(worker.timeline.times for worker in self.workers))
         last = len(self.startable)
@@ -112,7 +115,7 @@ class World(Parts):
     @property
     def priority(self) -> list[Job]:
         """All jobs, the first first."""
-        return by_priority(self.jobs, self.order)
+        return sorted(by_priority(self.jobs, self.order), key=self.cells.tier)
 
     # --- what is under way ---
 
@@ -340,9 +343,10 @@ class World(Parts):
                 self._replace(worker, worker.group)
         self._join()
         self._start_kept()
-        for job in self.priority:
-            if job.release <= self.now and job.completion is None and not job.copies_held:
-                self._place(job)
+        waiting = [it for it in self.priority if it.release <= self.now]
+        waiting = [it for it in waiting if it.completion is None and not it.copies_held]
+        for job, parts in self.cells.decide(waiting):
+            self._place(job, parts)
         for job in self.priority:
             while job.copies_held and len(job.copies_held) < job.copies:
                 if not self._place(job):
@@ -372,13 +376,19 @@ class World(Parts):
     def _free(self, workers: list[Worker]) -> list[int]:
         return [w.index for w in workers if w.group is None and self.state[w.index] == UP]
 
-    def _place(self, job: Job) -> bool:
-        """A copy, if enough workers are free."""
-        free = self._free(self.startable)
+    def _place(self, job: Job, parts: Shares | None = None) -> bool:
+        """A copy, if enough workers are free; with so many workers of each cell, where that is
+        decided."""
+        free = [q for q in self._free(self.startable) if q in self.cells.mine(job)]
         clear = [q for q in free if not self._taken(q, job)]
         if len(clear) < job.processors or not self._enough(job, len(free)):
             return False
-        chosen = self._choose(clear, free, job.processors, job.standbys)
+        if parts is None:
+            chosen = self._choose(clear, free, job.processors, job.standbys)
+        else:
+            chosen = self.cells.choose(clear, parts)
+            more = min(job.standbys, len(free) - len(chosen))
+            chosen += self.in_order([q for q in free if q not in chosen], more)
         if self.choices is not None:
             drawn = self.choices.get((job.index, job.numbered), [])
             if set(drawn[: job.processors]) <= set(clear) and set(drawn) <= set(free):
@@ -389,6 +399,7 @@ class World(Parts):
         for q in chosen:
             self.workers[q].group = group
         job.copies_held.append(group)
+        self.cells.started(group)
         self.start(group, origin, source)
         return True
 
@@ -400,12 +411,12 @@ class World(Parts):
         """So many members, clear of windows, and then up to so many standbys of all that are free:
         the last of one choice, but of two where windows keep members from some workers."""
         more = min(more, len(free) - count)
-        if clear == free:
-            return self._in_order(free, count + more)
-        chosen = self._in_order(clear, count)
-        return chosen + self._in_order([q for q in free if q not in chosen], more)
+        if clear == free and not self.cells.divided:
+            return self.in_order(free, count + more)
+        chosen = self.in_order(clear, count)
+        return chosen + self.in_order([q for q in free if q not in chosen], more)
 
-    def _in_order(self, free: list[int], count: int) -> list[int]:
+    def in_order(self, free: list[int], count: int) -> list[int]:
         """So many of them, in the placement's order."""
         if self.nodes is not None:
             return by_nodes(free, count, self.nodes)

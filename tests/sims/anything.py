@@ -422,6 +422,30 @@ def maintained(seed: int) -> Table:
     return table  # type: ignore[no-any-return]
 
 
+def divided(seed: int) -> Table:
+    """Jobs in a queue of one to three partitions, which may overlap and have tiers, with and
+    without windows of maintenance, over others with a queue."""
+    rng = default_rng([seed, 47])
+    table = one(rng, queue, believed, preempted, maintained)(seed)
+    policy = table["policy"]
+    if "SHELF" in policy.get("name", "") or policy.get("allocation") == "BATCH":
+        policy |= {"name": one(rng, "EASY", "conservative", "FCFS", "R-LIST-Q")}
+        policy.pop("allocation", None)
+    last = table.get("platform", {}).get("workers") or 1
+    partitions = []
+    for name in ("a", "b", "c")[: rng.integers(1, 4)]:
+        first = int(rng.integers(0, last))
+        units = f"{first}-{int(rng.integers(first, last))}"
+        partitions.append({"name": name, "units": units, "tier": int(rng.integers(1, 3))})
+    partitions[0] |= {"units": f"0-{last - 1}", "default": True}
+    table.setdefault("platform", {})["partitions"] = partitions
+    for job in table["job"]["jobs"]:
+        job["queue"] = ""
+        if job.get("processors", last + 1) == 1:
+            job["queue"] = one(rng, *(it["name"] for it in partitions))
+    return table  # type: ignore[no-any-return]
+
+
 def stored(seed: int) -> Table:
     """Any of the others, whose checkpoints go to storage of a bandwidth that all runs share."""
     rng = default_rng([seed, 33])
@@ -546,6 +570,7 @@ TABLES: dict[str, Callable[[int], Table]] = {
     "stored": stored,
     "ready": ready,
     "maintained": maintained,
+    "divided": divided,
     "repaired": repaired,
     "reserved": reserved,
     "replicated": replicated,

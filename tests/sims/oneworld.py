@@ -39,7 +39,7 @@ LOGS = Path(HELD.name)
 
 ANY_JOB = (
     *("name", "release", "failures", "verification", "program", "data", "image"),
-    *("startup", "select", "standbys", "think"),
+    *("startup", "select", "standbys", "think", "queue"),
 )
 REPLICAS = ("replicas", "least", "regroup", "rejoin")
 PROTECTION = (
@@ -72,6 +72,7 @@ LAW = (
     *("strikes", "of", "effect", "downtime", "detection", "spread", "curable", "gaps"),
     *("start", "nodes", "kind", "mtbf", "shape", "age", "share"),
 )
+POLICIES = {"greedy": "R-LIST-0", "FCFS": "FCFS", "EASY": "EASY"}
 NEVER = 1e12
 """Mean time between faults of a law of which only the first are listed."""
 
@@ -93,18 +94,31 @@ def as_file(case: Table) -> Table:
         said["repair"] = _repair(case["repair"])
     if "storage" in case:
         said["storage"] = case["storage"]
-    if case.get("windows"):
-        said["platform"]["maintenance"] = [
-            {"from": since, "to": to, "units": ", ".join(map(str, who))}
-            for since, to, who in case["windows"]
-        ]
+    said["platform"] |= _cells(case)
     if case.get("master"):
         shared = case.get("shared_program", False)
         said["master"] = {"channels": case["master"]["channels"], "shared_program": shared}
     placement, jobs = case.get("placement", "lowest"), enumerate(case["jobs"])
-    said["policy"] = {"name": "R-LIST-0", "order": case.get("order", "FCFS")}
+    said["policy"] = {"name": POLICIES[case.get("policy", "greedy")]}
+    said["policy"]["order"] = case.get("order", "FCFS")
     said["policy"]["placement"] = placement
     return said | {"job": {"kind": "rigid", "jobs": [_job(index, job) for index, job in jobs]}}
+
+
+def _cells(case: Table) -> Table:
+    """Its windows of maintenance and its partitions."""
+    said: Table = {}
+    if case.get("windows"):
+        said["maintenance"] = [
+            {"from": since, "to": to, "units": ", ".join(map(str, who))}
+            for since, to, who in case["windows"]
+        ]
+    if case.get("partitions"):
+        said["partitions"] = [
+            {"name": it["name"], "tier": it["tier"], "units": ", ".join(map(str, it["workers"]))}
+            for it in case["partitions"]
+        ]
+    return said
 
 
 def _laws(case: Table) -> Iterator[Table]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property, partial
 from typing import cast
 
@@ -16,15 +15,15 @@ from actors.deciders.queue.promises import Promises
 from actors.deciders.queue.state import QueueState
 from actors.decisions import name_of, ours
 from actors.events import BatchOpened, Outcome, ShelfOpened
-from actors.intervals import Intervals, members, size_of
+from actors.intervals import Intervals, size_of
 from actors.messages import CopyOver, Decide, LookAgain
-from actors.parts.maintenance import WindowsAhead
+from actors.parts.cells import ANY, CellsOfPool, Sources
 from actors.parts.reserve import Reserve
 from actors.runtime import Home, Phase
 from actors.runtime.entries import after_instant
 from actors.scheduler import Decider, Scheduler
 from policies.availability import WorkerState
-from policies.interface.maintenance import Maintenance
+from policies.interface.cells import Cells, Parts
 from policies.interface.queue import (
     BatchJob,
     BatchPolicy,
@@ -89,12 +88,17 @@ class QueueDecider(Decider):
     copied: dict[int, tuple[Queued, int]] = field(init=False, factory=dict)
     """Maps the index of a running job that may have several copies to its queue entry and the
     number of its copies."""
-    maintenance: Maintenance | None = None
-    """Windows of maintenance; None: there are none."""
+    cells: Cells | None = None
+    """Cells of workers; None: there are no partitions and no windows of maintenance."""
+    sizes: tuple[int, ...] = ()
+    """Largest number of processors of a job of each partition; empty: there are none."""
+    tiers: tuple[int, ...] = ()
+    """Tier of each partition, the higher first in the queue; empty: there are none, or all have the
+    same."""
     reserve: Reserve | None = None
     """Workers that are called when the first job lacks workers; None: there are none."""
-    ahead: WindowsAhead | None = field(init=False, default=None)
-    """Keeps starts clear of the windows; None: there are none."""
+    within: CellsOfPool | None = field(init=False, default=None)
+    """Keeps starts to their partitions and clear of windows; None: there are none."""
     watchful: bool = field(init=False, default=True)
     """Whether to decide after a worker's change even if no job waits: further copies of running
     jobs and users' strategies may want to."""
@@ -104,8 +108,8 @@ class QueueDecider(Decider):
         self.scheduler = scheduler
         system, pool = scheduler.system, scheduler.pool
         self.state = QueueState(system.loop, pool, resumable=self.resumable)
-        if self.maintenance is not None:
-            self.ahead = WindowsAhead(self.maintenance, pool)
+        if self.cells is not None:
+            self.within, self.state.cells = CellsOfPool(self.cells, pool), self.cells
         # Only preemption, copies and users' strategies compare running jobs with waiting ones.
         watchful = bool(self.most) or not ours(self.policy.strategy)
         self.state.compared = watchful or bool(self.resumable)
@@ -115,7 +119,7 @@ class QueueDecider(Decider):
         order = self.policy.order
         timed = cast(TimedOrder, order) if hasattr(order, "at") else None
         now = timed.at(Moment(scheduler.now)) if timed is not None else cast(Order, order)
-        entries = Entries(now, pool.size, Draws(system), self.estimates)
+        entries = Entries(now, pool.size, Draws(system), self.estimates, self.sizes, self.tiers)
         self.intake = intake(self.policy.allocation, entries, self._batch_opened)
         if timed is not None or self.estimates is not None:
             self.memory = QueueMemory(self.state, entries, timed, self.estimates)
@@ -161,6 +165,8 @@ class QueueDecider(Decider):
 
     def changed(self, worker: int, state: WorkerState, cause: int) -> bool:
         self.state.moved = True
+        if self.state.cells is not None:
+            self.state.changed.append(worker)
         if self.reserve is not None:
             self.reserve.changed(worker, state)
         # Most faults of a wide job meet an empty queue, and a decision takes a tenth of their time.
@@ -171,8 +177,8 @@ class QueueDecider(Decider):
         return not (self.watchful or self.state.queue or self.arrived)
 
     def replaced(self, copy: int, processors: int, numbers: Intervals) -> None:
-        run = self.state.runs[copy]
-        self.state.replace(Run(run.end, run.index, processors, run.entry, numbers, copy))
+        run, parts = self.state.runs[copy], self.within.parts(numbers) if self.within else ()
+        self.state.replace(Run(run.end, run.index, processors, run.entry, numbers, copy, parts))
 
     # --- decisions ----------------------------------------------------------------------------
 
@@ -193,8 +199,6 @@ class QueueDecider(Decider):
         # An empty queue may open the next batch, even without an arrival.
         if self.arrived or not state.queue:
             self._admit()
-        if self.ahead is not None:
-            state.maintenance = self.ahead.left(state.now)
         decision = self.policy.strategy(state)
         if decision.cancels:
             # The ends of these runs arrive at this very instant and call for a new decision.
@@ -207,7 +211,7 @@ class QueueDecider(Decider):
 
     def _carry_out(self, decision: Decision, cause: int) -> None:
         state, whole = self.state, decision
-        if self.standbys or state.maintenance is not None:
+        if self.standbys or state.cells is not None:
             decision = self._until_unforeseen(decision, cause)
         if decision.shelf_end is not None:
             self._open_shelf(decision.shelf_end, decision.starts)
@@ -217,7 +221,7 @@ class QueueDecider(Decider):
         for promise in decision.promised:
             self.promises.make(promise)
         if decision.starts:
-            start = self._start if state.maintenance is None else self._start_around
+            start = self._start if state.cells is None else self._start_within
             start(decision, cause)
         if self.copied and decision is whole:  # further copies come after all jobs that start
             self._copy(cause)
@@ -235,15 +239,15 @@ class QueueDecider(Decider):
         if there is no such start, or no worker is left after it.
 
         It does not foresee standbys (workers held ready to replace members; rules.md, P12), which
-        are no longer free then. It plans with the lowest workers where a placement does not say
-        beforehand which it chooses, which matters where windows of maintenance leave others to the
-        jobs that wait (M2).
+        are no longer free then, nor the workers of a start for which it leaves the choice between
+        cells to the placement.
         """
-        state, free = self.state, self.scheduler.pool.free
-        chosen = state.maintenance is not None and not state.foreseen and len(state.queue) > 1
+        state, free, places = self.state, self.scheduler.pool.free, decision.places
+        chosen = state.cells is not None and len(state.queue) > 1
         for k, waiting in enumerate(decision.starts, 1):
             free -= waiting.processors
-            if free and (chosen or waiting.job.standbys):
+            open_choice = chosen and waiting.key[1] not in places
+            if free and (open_choice or waiting.job.standbys):
                 self.scheduler.decide_soon(cause)
                 starts, known = decision.starts[:k], state.reservations.values()
                 kept = tuple(it for it in known if it.waiting not in starts)
@@ -262,28 +266,28 @@ class QueueDecider(Decider):
             self.state.shelf_end = end
             self.promises.open(ShelfOpened, end, len(starts))
 
-    def _start_around(self, decision: Decision, cause: int) -> None:
-        """Start the decision's jobs, each only on workers that no window of maintenance takes
-        before the job's end (rules.md, M2). A job for which too few of these are free does not
-        start. If others have started before it, request another decision at this instant: a
-        placement may have chosen other workers than the strategy expected."""
+    def _start_within(self, decision: Decision, cause: int) -> None:
+        """Start the decision's jobs, each only on workers of its partition that no window of
+        maintenance takes before the job's end (rules.md, G4 and M2). A job for which too few of
+        these are free does not start. If others have started before it, request another decision at
+        this instant."""
         begun = False
         for waiting in decision.starts:
-            with self._clear_of(waiting) as fits:
-                if fits:
-                    self._start(evolve(decision, starts=(waiting,)), cause)
-                    begun = True
-                elif begun:
-                    self.scheduler.decide_soon(cause)
+            sources = self._sources(waiting, decision.places.get(waiting.key[1], ()))
+            if sources is not None:
+                self._start(evolve(decision, starts=(waiting,)), cause, sources)
+                begun = True
+            elif begun:
+                self.scheduler.decide_soon(cause)
 
-    def _clear_of(self, waiting: Queued) -> AbstractContextManager[bool]:
-        """Return a context within which the free workers are those that the job of `waiting` may
-        have, and which yields whether they are enough."""
-        if self.ahead is not None and self.state.maintenance is not None:
-            return self.ahead.clear_of(waiting, self.scheduler.now)
-        return nullcontext(waiting.processors <= self.scheduler.pool.free)
+    def _sources(self, waiting: Queued, parts: Parts = ()) -> Sources | None:
+        """Return the workers from which those of the job of `waiting` are chosen, `parts` of each
+        cell or any that it may have; None if too few are free."""
+        if self.within is not None:
+            return self.within.sources(waiting, parts, self.scheduler.now)
+        return ANY if waiting.processors <= self.scheduler.pool.free else None
 
-    def _start(self, decision: Decision, cause: int) -> None:
+    def _start(self, decision: Decision, cause: int, sources: Sources = ANY) -> None:
         state, dispatcher, now = self.state, self.scheduler.dispatcher, self.state.loop.now
         start, first = dispatcher.start_some, decision.starts[0]
         logged = dispatcher.tracker is not None
@@ -294,13 +298,15 @@ class QueueDecider(Decider):
                 processors = self.reserve.members(waiting)
             why = partial(self.promises.why, decision, waiting) if logged else None
             former = state.former.get(index, ()) if state.former else ()
-            copy, numbers, own = start(index, processors, cause, former, why, standbys)
+            about = cause, former, why, standbys, sources.members, sources.others
+            copy, numbers, own = start(index, processors, *about)
             if standbys:
                 processors = size_of(numbers)
-            end = now + waiting.held
-            if self.ahead is not None:
-                end = self.ahead.expected(end, members(own), now)
-            state.runs[copy] = run = Run(end, index, processors, waiting, numbers, copy)
+            if self.within is None:
+                run = Run(now + waiting.held, index, processors, waiting, numbers, copy)
+            else:
+                run = self.within.run(waiting, numbers, own, copy, now)
+            state.runs[copy] = run
             if self.memory is not None:
                 self.memory.started(run)
             if logged:
@@ -320,17 +326,19 @@ class QueueDecider(Decider):
 
     def _start_copy(self, waiting: Queued, cause: int) -> bool:
         """Start one more copy of this job if enough workers are free; return whether they are."""
-        state, now, start = self.state, self.scheduler.now, self.scheduler.dispatcher.start_some
-        index, processors, standbys = waiting.key[1], waiting.processors, waiting.job.standbys
-        with self._clear_of(waiting) as fits:
-            if not fits:
-                return False
-            why = self.promises.left_over
-            copy, numbers, own = start(index, processors, cause, (), why, standbys)
-        held, end = size_of(numbers) if standbys else processors, now + waiting.held
-        if self.ahead is not None:
-            end = self.ahead.expected(end, members(own), now)
-        state.runs[copy] = run = Run(end, index, held, waiting, numbers, copy)
+        start, now = self.scheduler.dispatcher.start_some, self.scheduler.now
+        index, processors = waiting.key[1], waiting.processors
+        sources, standbys = self._sources(waiting), waiting.job.standbys
+        if sources is None:
+            return False
+        about = (), self.promises.left_over, standbys, sources.members, sources.others
+        copy, numbers, own = start(index, processors, cause, *about)
+        held = size_of(numbers) if standbys else processors
+        if self.within is None:
+            run = Run(now + waiting.held, index, held, waiting, numbers, copy)
+        else:
+            run = self.within.run(waiting, numbers, own, copy, now)
+        self.state.runs[copy] = run
         if self.memory is not None:
             self.memory.started(run)
         return True

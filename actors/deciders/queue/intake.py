@@ -20,6 +20,8 @@ from policies.interface.queue import (
     Moment,
     Order,
     Queued,
+    QueueKey,
+    Rank,
     Run,
     TimedOrder,
 )
@@ -37,6 +39,10 @@ class Entries:
     draw: Draw
     estimates: Estimates | None = None
     """Source of expected times; None for the users' estimates in BatchJob."""
+    sizes: Sequence[int] = ()
+    """Largest number of processors of a job of each partition; empty: there are none."""
+    tiers: Sequence[int] = ()
+    """Tier of each partition; empty: there are none, or all have the same."""
 
     def __call__(self, job: BatchJob, processors: int) -> Queued:
         """Return the queue entry of `job` on `processors` processors. Raises ValueError where that
@@ -49,7 +55,10 @@ class Entries:
             # This is BatchJob.believed, inlined: it would be called for each job and run.
             time = job.profile.time(processors) if job.estimate is None else job.estimate
         priority = self.order(job, processors, time, self.platform, self.draw)
-        return Queued(job, processors, time + job.overhead, (-priority, job.index))
+        rank: Rank = -priority
+        if self.tiers:
+            rank = -self.tiers[job.partition], rank
+        return Queued(job, processors, time + job.overhead, (rank, job.index))
 
 
 class Intake(Protocol):
@@ -81,7 +90,10 @@ class LocalIntake:
     def admit(self, arrived: Sequence[BatchJob], idle: bool) -> Sequence[Queued]:
         """Return entries of all jobs that arrived, whether the queue is idle or not."""
         entries = self.entries
-        counts = self.rule(arrived, entries.platform)
+        if entries.sizes:
+            counts = [self.rule((job,), entries.sizes[job.partition])[0] for job in arrived]
+        else:
+            counts = list(self.rule(arrived, entries.platform))
         return [entries(job, count) for job, count in zip(arrived, counts, strict=True)]
 
 
@@ -230,8 +242,11 @@ class QueueMemory:
 
         platform, draw = entries.platform, entries.draw
 
-        def key(it: Queued) -> tuple[float, int]:
+        tiers = entries.tiers
+
+        def key(it: Queued) -> QueueKey:
             job = it.job
-            return -current(job, it.processors, it.held - job.overhead, platform, draw), job.index
+            rank = -current(job, it.processors, it.held - job.overhead, platform, draw)
+            return ((-tiers[job.partition], rank) if tiers else rank), job.index
 
         self.state.sort(key)

@@ -14,9 +14,9 @@ from operator import attrgetter
 from attrs import Factory, define, frozen
 
 from actors.intervals import Intervals, among, members, merged, without
-from actors.pool import Pool, lowest
+from actors.pool import Pool
 from actors.runtime import VirtualTimeLoop
-from policies.interface.maintenance import Maintenance
+from policies.interface.cells import Cells
 from policies.interface.queue import BatchView, Decision, Queued, Reservation, Run
 
 
@@ -49,7 +49,8 @@ class QueueState:
     _sorted: tuple[int, int] = (0, -1)
     """Number of runs and the latest copy when `_by_end` was sorted. If either has changed, it has
     to be sorted again, because a copy's number is not used again."""
-    maintenance: Maintenance | None = None
+    cells: Cells | None = None
+    changed: list[int] = Factory(list)
     resized: set[int] = Factory(set)
     """Indices of jobs whose number of workers has changed since the last reservations."""
     former: dict[int, Intervals] = Factory(dict)
@@ -67,16 +68,6 @@ class QueueState:
     def vacant(self) -> Intervals:
         numbers = self.pool.numbers
         return () if numbers is None else numbers.intervals()
-
-    @property
-    def foreseen(self) -> bool:
-        """Whether `place` returns the workers that a start will get; if not, it returns the lowest
-        ones, and the placement can choose others."""
-        return self.pool.take is lowest or hasattr(self.pool.take, "of")
-
-    def place(self, free: Sequence[int], count: int) -> Sequence[int]:
-        of = getattr(self.pool.take, "of", None)
-        return free[:count] if of is None else of(free, count)
 
     @property
     def busy(self) -> bool:
@@ -212,6 +203,7 @@ class QueueState:
         workers that changed, and the former workers of jobs."""
         self.early.clear()
         self.moved = False
+        self.changed.clear()
         self.failed.clear()
         self.former.clear()
 
@@ -279,14 +271,12 @@ class ViewWithout:
     reservations: Mapping[int, Reservation]
     resumable: Collection[int]
     moved: bool
-    maintenance: Maintenance | None
+    cells: Cells | None
+    changed: Collection[int]
 
     @property
     def busy(self) -> bool:
         return any(run.entry is not None for run in self.running)
-
-    def place(self, free: Sequence[int], count: int) -> Sequence[int]:
-        return self.view.place(free, count)
 
     def absent(self, run: Run) -> Sequence[Run]:
         return self.view.absent(run)
@@ -324,5 +314,5 @@ def view_without(view: BatchView, gone: Sequence[Run]) -> BatchView:
 
 
 _same = attrgetter(
-    *("now", "processors", "shelf_end", "reservations", "resumable", "moved", "maintenance")
+    *("now", "processors", "shelf_end", "reservations", "resumable", "moved", "cells", "changed")
 )

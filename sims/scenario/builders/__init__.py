@@ -166,6 +166,8 @@ def _of_queues(scenario: Scenario) -> Iterator[tuple[str, str, str]]:
     if scenario.full_platform.windows:
         reason = "plans no starts, so that it cannot keep jobs out of windows"
         yield "platform.maintenance", reason, "the same times as `availability`"
+    if scenario.full_platform.partitions:
+        yield "platform.partitions", "has no queue whose jobs name one", "no partitions"
     if scenario.full_platform.reserve:
         yield "platform.reserve", "has no queue whose first job could lack workers", "no reserve"
 
@@ -248,7 +250,7 @@ def _pool(scenario: Scenario, system: System, jobs: Workload, take: Take) -> Poo
     if DECIDERS[scenario.decider].numbered:
         return Pool(able, numbered=True, changing=True, take=take, spares=spares, named=True)
     changing = not (isinstance(scenario.faults, NoFaults) and platform.plain)
-    placed = placement not in queue.ANY
+    placed = placement not in queue.ANY or bool(platform.partitions)
     numbered = changing or placed or system.journal.wants(RunStarted)
     if not numbered:
         numbered = not all(map(plain(scenario), jobs.jobs, jobs.submissions.protections))
@@ -271,6 +273,7 @@ def _describe_platform(scenario: Scenario, system: System) -> None:
         start, end = section.span
         workers = text(intervals_of(section.workers(platform.size)))
         system.describe(MaintenancePlanned, start, None if isinf(end) else end, workers)
+    platform.partitions.describe(system)
     if platform.reserve or scenario.repair is not None:
         system.describe(OwnersDescribed, text(intervals_of(platform.owned_workers)))
 

@@ -24,8 +24,8 @@ from actors.protection import ProtectionKind
 from actors.records import Records
 from actors.runtime import System, stream
 from policies.interface import Enrolment, PlacementPolicy
+from policies.interface.cells import Cells
 from policies.interface.kinds import JobKind
-from policies.interface.maintenance import Maintenance
 from policies.interface.queue import (
     Allocation,
     BatchAllocation,
@@ -42,6 +42,7 @@ from policies.queue.names import allocation_named, default_order, order_named, s
 from sims.errors import unfit
 from sims.scenario import Scenario
 from sims.scenario.own_code import OWN, own
+from sims.scenario.platform import Platform
 from sims.scenario.policy import BY_RECORD, Believed, Noise, Ties
 from sims.scenario.workload import Submission, Workload, iterative
 
@@ -65,19 +66,46 @@ def decider(scenario: Scenario, jobs: Workload) -> QueueDecider:
         it.job.index
         for it in jobs.submissions.protected(lambda it: it.kind is ProtectionKind.IMAGES)
     )
-    policy, platform, windows = _policy(scenario, jobs), scenario.full_platform, None
-    if platform.windows:
-        own = [platform.windows.get(worker, ()) for worker in range(platform.able)]
-        windows = Maintenance.of(own)
+    policy, platform = _policy(scenario, jobs), scenario.full_platform
     _check_reserve(scenario, jobs)
+    _check_partitions(scenario, policy)
     return QueueDecider(
         *(policy, jobs.copies),
         reserve=reserve_of(platform.reserve, platform.pool.reserve_delay),
         standbys=standbys,
         estimates=_estimates(scenario),
         resumable=images,
-        maintenance=windows,
+        sizes=platform.partitions.sizes,
+        tiers=platform.partitions.tiers,
+        cells=cells_of(platform),
     )
+
+
+def cells_of(platform: Platform) -> Cells | None:
+    """Return the cells of the platform's workers; None where there are no partitions and no windows
+    of maintenance."""
+    windows = [(it.span, it.workers(platform.size)) for it in platform.pool.maintenance]
+    partitions = platform.partitions.workers
+    if not windows and not partitions:
+        return None
+    cells = Cells.of(platform.able, partitions, windows)
+    return cells if windows or cells.partitioned else None
+
+
+def _check_partitions(scenario: Scenario, policy: BatchPolicy) -> None:
+    """Raise InputError where partitions stand beside shelves or batches, which all jobs share, or
+    beside a reserve."""
+    if not scenario.full_platform.partitions:
+        return
+    why, otherwise = "", "FCFS, EASY, conservative, greedy or R-LIST, say"
+    if "SHELF" in policy.name:
+        why = f"{policy.name} opens one shelf for all jobs"
+    elif hasattr(policy.allocation, "allot"):
+        why, otherwise = "BATCH has one barrier for all jobs", "another allocation"
+    elif scenario.full_platform.reserve:
+        why, otherwise = "the reserve is called for the first job of one queue", "no reserve"
+    if why:
+        raise unfit("platform.partitions", why, f"{otherwise}; or no partitions")
 
 
 def _check_reserve(scenario: Scenario, jobs: Workload) -> None:

@@ -21,7 +21,8 @@ class View:
     shelf_end: float | None = None
     reservations: dict[int, Reservation] = field(factory=dict)
     down: int = 0
-    maintenance: None = None
+    cells: None = None
+    changed: tuple[int, ...] = ()
     vacant: tuple[()] = ()
 
     @property

@@ -1,0 +1,256 @@
+"""Describes cells: sets of workers that are in the same partitions of a queue and have the same
+windows of maintenance (rules.md, G5 and M2), so that a plan only has to count them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from math import inf
+
+from attrs import frozen
+
+from policies.maths.tolerance import ROUNDING
+
+Window = tuple[float, float]
+"""A span [from, to) of time; `to` may be inf."""
+Parts = tuple[tuple[int, int], ...]
+"""Pairs (cell, number of its workers), each number above 0."""
+
+
+def united(windows: Iterable[Window]) -> tuple[Window, ...]:
+    """Return the spans of time that these windows cover, sorted and disjoint; spans that touch
+    become one."""
+    spans: list[Window] = []
+    for begin, over in sorted(windows):
+        if spans and begin <= spans[-1][1]:
+            spans[-1] = spans[-1][0], max(spans[-1][1], over)
+        else:
+            spans.append((begin, over))
+    return tuple(spans)
+
+
+def _spans(workers: Iterable[int]) -> tuple[tuple[int, int], ...]:
+    """Return ascending numbers as intervals."""
+    spans: list[list[int]] = []
+    for worker in workers:
+        if spans and spans[-1][1] == worker - 1:
+            spans[-1][1] = worker
+        else:
+            spans.append([worker, worker])
+    return tuple((first, last) for first, last in spans)
+
+
+@frozen(eq=False, slots=False)
+class Cell:
+    """Workers that are in the same partitions and are DOWN in the same windows of maintenance."""
+
+    workers: tuple[tuple[int, int], ...]
+    """Their numbers, as intervals."""
+    windows: tuple[Window, ...]
+    """Spans of time in which they are DOWN for maintenance, sorted and disjoint."""
+    partitions: tuple[int, ...]
+    """Numbers of the partitions that contain them, ascending."""
+    place: tuple[tuple[int, ...], tuple[int, ...]]
+    """The partitions and the windows by their places in the scenario file, which decide between
+    cells that are alike otherwise."""
+
+    @cached_property
+    def size(self) -> int:
+        return sum(last - first + 1 for first, last in self.workers)
+
+    @cached_property
+    def begins(self) -> list[float]:
+        return [begin for begin, _ in self.windows]
+
+    @cached_property
+    def ends(self) -> list[float]:
+        return [over for _, over in self.windows]
+
+    @property
+    def lasts(self) -> bool:
+        """Whether no window of its workers is without an end."""
+        return not self.windows or self.windows[-1][1] < inf
+
+    def closed(self, start: float, end: float) -> bool:
+        """Return whether a window overlaps [start, end). One that ends at `start` or begins at
+        `end`, within rounding, does not."""
+        before = bisect_left(self.begins, end * (1 - ROUNDING))
+        return before > 0 and self.windows[before - 1][1] > start * (1 + ROUNDING)
+
+    def turns(self, now: float) -> bool:
+        """Return whether a window begins or ends at this instant."""
+        return any(abs(time - now) <= now * ROUNDING for time in (*self.begins, *self.ends))
+
+    def next_from(self, start: float) -> float:
+        """Return the time after `start` at which the next window begins; inf if none does."""
+        at = bisect_right(self.begins, start)
+        return self.begins[at] if at < len(self.begins) else inf
+
+    def last_over(self, start: float) -> float:
+        """Return the time of the latest end of a window at `start` or before; -inf if there is
+        none."""
+        at = bisect_right(self.ends, start * (1 + ROUNDING))
+        return self.ends[at - 1] if at else -inf
+
+    def back(self, now: float, otherwise: float) -> float:
+        """Return the end of the window that covers `now`, or `otherwise` if none does: when a
+        worker that is not UP is expected back."""
+        at = bisect_right(self.begins, now) - 1
+        return self.windows[at][1] if at >= 0 and now < self.windows[at][1] else otherwise
+
+
+@frozen(eq=False, slots=False)
+class Cells:
+    """The cells of a platform, and which of them each partition contains."""
+
+    cells: tuple[Cell, ...]
+    names: tuple[str, ...]
+    """Names of the partitions, by number; one without a name where all workers form one pool."""
+    longest_window: float
+    """Time at which the last window of any worker is over; -inf if there is none."""
+
+    @classmethod
+    def of(
+        cls,
+        size: int,
+        partitions: Mapping[str, Iterable[int]],
+        windows: Sequence[tuple[Window, Iterable[int]]],
+    ) -> Cells:
+        """Build the cells of `size` workers, spares excluded, from the workers of each partition,
+        by name, and those of each window; both are in the order of the scenario file. Without
+        partitions all workers form one."""
+        pools = partitions or {"": range(size)}
+        within: list[list[int]] = [[] for _ in range(size)]
+        down: list[set[Window]] = [set() for _ in range(size)]
+        for number, them in enumerate(pools.values()):
+            for worker in filter(size.__gt__, them):
+                within[worker].append(number)
+        for span, them in windows:
+            for worker in filter(size.__gt__, them):
+                down[worker].add(span)
+        known: dict[tuple[tuple[int, ...], frozenset[Window]], list[int]] = {}
+        for worker in range(size):
+            mine = tuple(within[worker]), frozenset(down[worker])
+            known.setdefault(mine, []).append(worker)
+        at = {span: at for at, (span, _) in reversed(list(enumerate(windows)))}
+        cells = [
+            Cell(
+                _spans(workers), united(its), mine, (mine, tuple(sorted(at[span] for span in its)))
+            )
+            for (mine, its), workers in known.items()
+        ]
+        cells.sort(key=lambda cell: cell.place)
+        last = max((over for (_, over), _ in windows), default=-inf)
+        return cls(tuple(cells), tuple(pools), last)
+
+    def __deepcopy__(self, _: object) -> Cells:
+        """Return the cells themselves, because they never change."""
+        return self
+
+    @cached_property
+    def partitioned(self) -> bool:
+        """Whether the workers are divided otherwise than by windows: there are several partitions,
+        or one that does not have all workers."""
+        return len(self.names) > 1 or any(not cell.partitions for cell in self.cells)
+
+    @cached_property
+    def of_partition(self) -> tuple[tuple[int, ...], ...]:
+        """Numbers of the cells of each partition."""
+        return tuple(
+            tuple(k for k, cell in enumerate(self.cells) if number in cell.partitions)
+            for number in range(len(self.names))
+        )
+
+    @cached_property
+    def sharing(self) -> tuple[frozenset[int], ...]:
+        """For each partition the numbers of those that share a worker with it, itself included."""
+        return tuple(
+            frozenset(other for k in own for other in self.cells[k].partitions)
+            for own in self.of_partition
+        )
+
+    @cached_property
+    def linked(self) -> tuple[int, ...]:
+        """For each partition the lowest number of those that it shares workers with, directly or
+        through others: partitions with different ones have nothing to do with each other."""
+        found = list(range(len(self.names)))
+        for _ in found:
+            for number, others in enumerate(self.sharing):
+                found[number] = min(found[other] for other in others | {number})
+        return tuple(found)
+
+    @cached_property
+    def lasting(self) -> tuple[int, ...]:
+        """Number of workers of each partition that no window without end takes."""
+        return tuple(
+            sum(self.cells[k].size for k in own if self.cells[k].lasts) for own in self.of_partition
+        )
+
+    @cached_property
+    def _spans(self) -> tuple[list[int], list[int], list[int]]:
+        """First and last workers of all intervals of cells, ascending, and the cell of each."""
+        rows = sorted((*span, k) for k, cell in enumerate(self.cells) for span in cell.workers)
+        firsts, lasts, which = zip(*rows, strict=True)
+        return list(firsts), list(lasts), list(which)
+
+    def counts(self, numbers: Iterable[tuple[int, int]]) -> list[int]:
+        """Return how many of these workers, given as intervals, are in each cell. Spares, whose
+        numbers come after all others, are in none."""
+        firsts, lasts, which = self._spans
+        counts = [0] * len(self.cells)
+        for first, last in numbers:
+            at = bisect_right(firsts, first) - 1
+            while at < len(firsts) and firsts[at] <= last:
+                begin, end = max(first, firsts[at]), min(last, lasts[at])
+                if begin <= end:
+                    counts[which[at]] += end - begin + 1
+                at += 1
+        return counts
+
+    def parts(self, numbers: Iterable[tuple[int, int]]) -> Parts:
+        """Return how many of these workers, given as intervals, are in each cell, as pairs (cell,
+        number)."""
+        return tuple((cell, count) for cell, count in enumerate(self.counts(numbers)) if count)
+
+    def within(self, partition: int, numbers: Iterable[tuple[int, int]]) -> int:
+        """Return how many of these workers, given as intervals, are in the partition."""
+        counts = self.counts(numbers)
+        return sum(counts[cell] for cell in self.of_partition[partition])
+
+    def never_fits(self, partition: int, processors: int, held: float) -> bool:
+        """Return whether no start at any time would let a job hold `processors` workers of this
+        partition for `held` time units without a window on one of them: `held` is infinite, or
+        fewer workers than that are without a window that never ends. Such a job then starts as if
+        there were no windows."""
+        return held == inf or processors > self.lasting[partition]
+
+    def open_to(self, partition: int, processors: int, held: float, start: float) -> list[int]:
+        """Return the cells of the partition that a job may use which starts at `start` and holds
+        `processors` workers for `held` time units: those that no window closes in that time; all,
+        if the job fits between no windows at all (`never_fits`)."""
+        own = self.of_partition[partition]
+        if self.longest_window <= start or self.never_fits(partition, processors, held):
+            return list(own)
+        return [k for k in own if not self.cells[k].closed(start, start + held)]
+
+    def in_order(self, cells: Iterable[int], start: float, now: bool) -> list[int]:
+        """Return these cells in the order in which a job that starts at `start` takes workers from
+        them (G5). For a start now that is: what the fewest partitions contain, then what the next
+        window closes soonest, then what the file lists first. For a later start those of which a
+        window ends latest at `start` or before come first: no one can use them sooner."""
+        those = list(cells)
+        if len(those) < 2:
+            return those
+
+        def key(number: int) -> tuple[float, int, float, int]:
+            cell = self.cells[number]
+            over = inf if now else -cell.last_over(start)
+            return over, len(cell.partitions), cell.next_from(start), number
+
+        return sorted(those, key=key)
+
+    def next_from(self, cells: Iterable[int], start: float) -> float:
+        """Return the first time after `start` at which a window takes workers of these cells DOWN;
+        inf if none does."""
+        return min((self.cells[cell].next_from(start) for cell in cells), default=inf)
