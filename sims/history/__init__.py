@@ -55,7 +55,7 @@ from sims.history.promises import PromiseWriter
 from sims.history.repair import RepairWriter
 from sims.history.replacement import Replacement
 from sims.history.replicas import Replicas
-from sims.history.runs import DECISIONS, HOLDING, Runs
+from sims.history.runs import DECISIONS, HELD, Part, Runs
 from sims.history.saving import Checkpoints, CheckpointWriter
 from sims.history.spans import SpanWriter
 from sims.history.spares import SpareWriter
@@ -87,8 +87,11 @@ TABLES: Mapping[str, type[Writer]] = {
 """Maps the name of each table of rows to the class that writes them."""
 WRITERS: Mapping[type, type[Writer]] = {it.row: it for it in TABLES.values()}
 """Maps each class of rows to the class that writes them."""
-PARTS = (Checkpoints, Standbys, Replacement, Replicas, Storage)
+PARTS: tuple[type[Part], ...] = (Checkpoints, Standbys, Replacement, Replicas, Storage)
 """Mechanisms of runs, each with the events by which it changes the state."""
+HOLDING: frozenset[type[Event]] = HELD.union(*(part.holds for part in PARTS))
+"""Event classes that determine which jobs wait, which runs hold which workers, and which workers
+are away, or will be; a log's other events are not needed for these questions."""
 
 Hook = Callable[..., object]
 L = TypeVar("L", bound=Listener)

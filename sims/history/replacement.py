@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from attrs import frozen
 
 from actors.events import MemberReplaced
 from actors.intervals import added, spans_in, text, within, without
 from actors.runtime import Event, Record
-from sims.history.runs import Runs
+from sims.history.runs import Part
 from sims.history.workers import Handler
 
 
 @frozen(eq=False)
-class Replacement:
+class Replacement(Part):
     """The part of a history that exchanges a member of a run for its replacement."""
 
-    history: Runs
+    holds: ClassVar[frozenset[type[Event]]] = frozenset((MemberReplaced,))
 
     def handlers(self) -> Mapping[type[Event], Handler]:
-        """Map each event class to the method that brings the state up to date with it."""
         return {MemberReplaced: self._replace}
 
     def _replace(self, record: Record, event: MemberReplaced) -> None:

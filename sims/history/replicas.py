@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from attrs import frozen
 
 from actors.events import PauseEnded, ReplicasDropped, ReplicasRejoined, RunPaused
 from actors.intervals import members, merged, numbers_in, spans_in, text, within, without
 from actors.runtime import Event, Record
-from sims.history.runs import Runs
+from sims.history.runs import Part
 from sims.history.workers import Handler
 
 
 @frozen(eq=False)
-class Replicas:
+class Replicas(Part):
     """The part of a history that keeps which members have dropped out (`Run.dropped`), and which
     runs pause."""
 
-    history: Runs
+    holds: ClassVar[frozenset[type[Event]]] = frozenset((ReplicasDropped, ReplicasRejoined))
 
     def handlers(self) -> Mapping[type[Event], Handler]:
-        """Map each event class to the method that brings the state up to date with it."""
         return {
             ReplicasDropped: self._drop,
             ReplicasRejoined: self._rejoin,

@@ -6,9 +6,11 @@ the module of its name.
 
 from __future__ import annotations
 
-from typing import Any
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
-from attrs import define, field
+from attrs import define, field, frozen
 
 from actors.events import (
     CopiesPlaced,
@@ -23,7 +25,6 @@ from actors.events import (
     LogReplayed,
     MaintenancePlanned,
     MeasuresDescribed,
-    MemberReplaced,
     MembersChanged,
     MembersJoined,
     MembersReleased,
@@ -33,8 +34,6 @@ from actors.events import (
     PlatformDescribed,
     ProtectionDescribed,
     RateChanged,
-    ReplicasDropped,
-    ReplicasRejoined,
     ReservationDropped,
     ReservationMade,
     RunEnded,
@@ -43,9 +42,6 @@ from actors.events import (
     ScenarioStarted,
     Stage,
     StageStarted,
-    StandbyJoined,
-    StandbyLost,
-    StandbysHeld,
     StartupDescribed,
     StorageDescribed,
     WorkerChanged,
@@ -64,18 +60,17 @@ from sims.history.rows import own_time
 from sims.history.states import Job, Key, Run
 from sims.history.workers import Handler, Workers, has_all
 
-HOLDING: frozenset[type[Event]] = frozenset(
+HELD: frozenset[type[Event]] = frozenset(
     (
         *(ScenarioStarted, LogReplayed, JobSubmitted, JobDescribed, JobCompleted, JobKilled),
-        *(RunStarted, RunEnded, MembersReleased, MembersJoined, MembersChanged, MemberReplaced),
-        *(StandbysHeld, StandbyJoined, StandbyLost, ReplicasDropped, ReplicasRejoined),
+        *(RunStarted, RunEnded, MembersReleased, MembersJoined, MembersChanged),
         *(CopiesPlaced, CopiesSettled, ReservationMade, ReservationDropped, WorkerChanged),
         *(MaintenancePlanned, PlatformDescribed, StartupDescribed),
         *(PartitionDescribed, PartitionAssigned),
     )
 )
 """Event classes that determine which jobs wait, which runs hold which workers, and which workers
-are away, or will be; a log's other events are not needed for these questions."""
+are away, or will be, without those of the parts (`Part.holds`)."""
 DECISIONS = (RunStarted, CopiesPlaced, CopiesSettled, ReservationMade, ReservationDropped)
 """Event classes of the scheduler's decisions: when the first of an instant comes, all else of that
 instant has happened."""
@@ -420,3 +415,17 @@ class Runs(Workers):
         run.processors, run.apart, run.away = processors, {}, set()
         self.ready(run, aside, record)
         self._meet(run, self._take(run, processors, record), record)
+
+
+@frozen(eq=False)
+class Part:
+    """Base class of the mechanisms of runs, each of which follows events of its own."""
+
+    holds: ClassVar[frozenset[type[Event]]] = frozenset()
+    """Those of its event classes that determine which runs hold which workers."""
+
+    history: Runs
+
+    @abstractmethod
+    def handlers(self) -> Mapping[type[Event], Handler]:
+        """Map each event class to the method that brings the state up to date with it."""

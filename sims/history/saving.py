@@ -20,19 +20,16 @@ from actors.events.quantities import JobName, RunNumber, Time, Work, WorkerSet
 from actors.intervals import intervals_of, text
 from actors.runtime import Event, Record
 from sims.history.rows import Told
-from sims.history.runs import Runs
+from sims.history.runs import Part
 from sims.history.workers import Handler
 from sims.history.writers import Writer
 
 
 @frozen(eq=False)
-class Checkpoints:
+class Checkpoints(Part):
     """The part of a history that keeps which checkpoints are under way, and what is saved."""
 
-    history: Runs
-
     def handlers(self) -> Mapping[type[Event], Handler]:
-        """Map each event class to the method that brings the state up to date with it."""
         return {
             CheckpointStarted: self._begin,
             CheckpointTaken: self._save,

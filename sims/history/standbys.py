@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from attrs import frozen
 
 from actors.events import StandbyJoined, StandbyLost, StandbysHeld
 from actors.intervals import added, spans_in, text, without
 from actors.runtime import Event, Record
-from sims.history.runs import Runs
+from sims.history.runs import Part
 from sims.history.workers import Handler
 
 
 @frozen(eq=False)
-class Standbys:
+class Standbys(Part):
     """The part of a history that keeps which workers runs hold as standbys (`Run.aside`)."""
 
-    history: Runs
+    holds: ClassVar[frozenset[type[Event]]] = frozenset((StandbysHeld, StandbyJoined, StandbyLost))
 
     def handlers(self) -> Mapping[type[Event], Handler]:
-        """Map each event class to the method that brings the state up to date with it."""
         return {StandbysHeld: self._hold, StandbyJoined: self._gain, StandbyLost: self._lose}
 
     def _hold(self, record: Record, event: StandbysHeld) -> None:

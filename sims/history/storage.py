@@ -11,19 +11,16 @@ from actors.events import BandwidthShared, Stage, StorageDescribed, StoredSizeDe
 from actors.events.quantities import Bandwidth
 from actors.runtime import Event, Record
 from sims.history.rows import On
-from sims.history.runs import Runs
+from sims.history.runs import Part
 from sims.history.workers import Handler
 from sims.history.writers import Writer
 
 
 @frozen(eq=False)
-class Storage:
+class Storage(Part):
     """The part of a history that keeps the bandwidths of runs to the shared storage."""
 
-    history: Runs
-
     def handlers(self) -> Mapping[type[Event], Handler]:
-        """Map each event class to the method that brings the state up to date with it."""
         return {
             StorageDescribed: self._describe,
             StoredSizeDescribed: self._size,
