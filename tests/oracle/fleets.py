@@ -17,7 +17,8 @@ def add_fleet(rng: Random, scenario: dict[str, Any]) -> set[str]:
         _repair(rng, scenario)
     if any(job["kind"] == "iterative" for job in scenario["jobs"]):
         added.discard("windows")  # what such a job is believed to take depends on its workers
-    if "windows" not in added and _reserve(rng, scenario):
+    divided = "partitions" in scenario or "windows" in scenario
+    if "windows" not in added and not divided and _reserve(rng, scenario):
         added.add("reserve")
     ways = {
         "records": _choose_by_record,

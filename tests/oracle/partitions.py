@@ -154,22 +154,18 @@ class Cells:
         ]
 
 
-def draw_partitions(rng: Random, scenario: dict[str, Any], plain: bool) -> set[str]:
-    """Some, who is in which, windows and a policy; return what the scenario has of these. Without
-    `plain` workers come and go as nobody can know, which EASY cannot be told."""
+def draw_partitions(rng: Random, scenario: dict[str, Any], plain: bool, alone: bool) -> None:
+    """Some, who is in which, windows and a policy. Without `plain` workers come and go as nobody
+    can know, which EASY cannot be told; without `alone` fleets bring their own windows, and are
+    under greedy list scheduling."""
     jobs, last = scenario["jobs"], scenario["workers"] - scenario.get("spares", 0)
-    added = set[str]()
     iterative = any(job["kind"] == "iterative" for job in jobs)
-    if not iterative and rng.random() < 0.5:
+    if alone and not iterative and rng.random() < 0.5:
         _close(rng, scenario)
-        added.add("windows")
     if rng.random() < 0.7:
         _divide(rng, scenario, range(last))
-        added.add("partitions")
-    if not iterative and added:
+    if alone and not iterative:
         scenario["policy"] = rng.choice(["greedy", "FCFS", *(["EASY"] * 3 if plain else [])])
-        added.add(scenario["policy"])
-    return added
 
 
 def _divide(rng: Random, scenario: dict[str, Any], workers: range) -> None:

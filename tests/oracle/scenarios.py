@@ -64,7 +64,7 @@ def generate(
     while True:
         practice = draw_practice(rng) if practised else frozenset()
         try:
-            cell, scenario = attempt(rng, finest, practice, groups)
+            cell, scenario = attempt(rng, finest, practice, groups, fleet)
             added = add_fleet(rng, scenario) if fleet else set()
             if any("after" in job for job in scenario["jobs"]):
                 added.add("dependencies")
@@ -98,7 +98,9 @@ def numbers(result: Any) -> Iterator[float]:
         yield result
 
 
-def attempt(rng: Random, finest: int, practice: Practice, groups: bool) -> tuple[Cell, Scenario]:
+def attempt(
+    rng: Random, finest: int, practice: Practice, groups: bool, fleet: bool
+) -> tuple[Cell, Scenario]:
     """One that may be too long, or have long numbers."""
     cell = draw_cell(rng)
     together = rng.random() < 0.67
@@ -127,7 +129,8 @@ def attempt(rng: Random, finest: int, practice: Practice, groups: bool) -> tuple
     }
     if groups:
         draw_dependencies(rng, scenario)
-        draw_partitions(rng, scenario, cell.hazard in ("none", "silent"))
+        known = cell.hazard in ("none", "silent") and not fleet
+        draw_partitions(rng, scenario, known, alone=not fleet)
     if theme == "buddies":
         narrow(rng, scenario, cell.kind)
     with_faults = draw_hazards(rng, scenario, cell.hazard, together)

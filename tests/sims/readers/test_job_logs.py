@@ -33,6 +33,7 @@ JOBS = st.builds(
     user=WORD,
     group=WORD,
     queue=WORD,
+    partition=WORD,
     priority=st.just(0.0),
     wait=AMOUNT,
 )
@@ -44,7 +45,7 @@ def line_of(job: LoggedJob, asked: bool) -> str:
     sizes = (-1, -1, -1, job.processors) if asked else (job.processors, -1, -1, -1)
     fields = (
         *(job.name[1:], job.submitted, job.wait, job.run, *sizes, job.estimate, -1),
-        *(codes[job.status], job.user, job.group, -1, job.queue, -1, -1, -1),
+        *(codes[job.status], job.user, job.group, -1, job.queue, job.partition, -1, -1),
     )
     return " ".join("-1" if it in (None, "") else str(it) for it in fields)
 
