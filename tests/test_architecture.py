@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -10,6 +11,8 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 from statistics import median
+
+import pytest
 
 from sims.log import VOCABULARY
 from sims.world import VERSION
@@ -366,6 +369,19 @@ def test_the_audit_knows_its_rules_of_mechanisms_by_their_table_alone() -> None:
     others = [it for it in known if it.startswith("sims.audit.") and it not in parts]
     users = {it: found for it in others if (found := imported(known[it], known) & parts)}
     assert users == {"sims.audit.audit": {"sims.audit.parts.order"}}
+
+
+MECHANISMS = ("standbys", "replicas", "startup", "maintenance", "reserve")
+NAMING = {"sims/audit/": 5, "sims/trace/": 3}
+"""Rooms in which a mechanism has one home, and the most files there that may name it."""
+
+
+@pytest.mark.parametrize("word", MECHANISMS)
+def test_few_files_of_a_room_name_a_mechanism(word: str) -> None:
+    for room, most in NAMING.items():
+        files = [path for path in SHIPPED if place(path).startswith(room)]
+        found = [place(path) for path in files if re.search(rf"\b{word}\b", path.read_text())]
+        assert 0 < len(found) <= most, found
 
 
 # --- randomness -----------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ that must come, as (event, causes), and receive the sequence number of the line 
 to its end (`stages.py`), as its protection says (`protection/`); `copies.py` starts copies and
 handles changes of workers; `link.py` passes the messages of members through the master's channels.
 
-`parts/` has a file for each mechanism, such as standbys or detection. All others ask the rules of
+`parts/` has a file for each mechanism, such as hangs or repairs. All others ask the rules of
 the mechanisms the questions of `PartRules` (`world.py`), one after the other.
 
 What may be decided, and why, has a file for each decider: `deciding.py` (any decider; enrolment),

@@ -62,7 +62,7 @@ class Change:
 
 @define(eq=False)
 class PartRules:
-    """Base class of the rules of one mechanism, such as standbys or detection. The audit asks its
+    """Base class of the rules of one mechanism, such as hangs or repairs. The audit asks its
     parts these questions, in the order of `sims.audit.parts.order.ORDER`, and knows none of them by
     name. A part answers those that its mechanism is about."""
 
