@@ -51,7 +51,7 @@ from sims.campaign.plan import Cases
 from sims.campaign.results import Store
 from sims.history.summary import Summary
 from sims.log_writer import LogWriter
-from sims.papers.published.fleet import default
+from sims.papers.published.fleet import default, retirement
 from sims.scenario import Scenario
 from sims.scenario.builders import populate
 from sims.scenario.jobs.drawn import SyntheticJobs, UniformJobs
@@ -134,8 +134,8 @@ def queues(size: float) -> Iterator[Case]:
 def fleet(size: float) -> Iterator[Case]:
     """Measure what a fault of one wide job costs, which then starts again from its image on the
     workers that are left: the cost should not grow with the job's width. There are 1,000 faults at
-    size 1. Last comes a part of AIReSim's default run, with workers that fail often (lemons),
-    repairs, standbys and a reserve."""
+    size 1. Last come parts of AIReSim's default run and of its second regime, with workers that
+    fail often (lemons), repairs, standbys and a reserve."""
     faults = max(2, int(1000 * size))
     for width in (256, 4096, 16384):
         # An image is saved once, after 1,000 s; a fault each 100 s keeps the work from a second.
@@ -151,8 +151,12 @@ def fleet(size: float) -> Iterator[Case]:
         most = 9.0 if width == 4096 else None
         ready = partial(simulated, read(table, "fleet"), faults)
         yield Case(f"{width:,} members", ready, "faults", most)
-    operated = read(default(1, 64 * size), "fleet")
-    yield Case("AIReSim's default", partial(_operated, operated), "faults")
+    operated = {
+        "AIReSim's default": default(1, 64 * size),
+        "its second regime, placed at random": retirement(1, 8 * size, "random", "never"),
+    }
+    for name, table in operated.items():
+        yield Case(name, partial(_operated, read(table, "fleet")), "faults")
 
 
 def _operated(scenario: Scenario) -> Body:
