@@ -40,6 +40,7 @@ from actors.worker_messages import (
     HoldingsChanged,
     OwnerGaveNotice,
     ProgramReceived,
+    ReserveAsked,
     SpeedChanged,
     StateChanged,
     WorkerHung,
@@ -100,6 +101,10 @@ class Decider:
     def idle(self) -> bool:
         """Whether nothing waits, so that a decision would start, log and change nothing."""
         return False
+
+    def call_reserve(self, agent: str, cause: int) -> None:
+        """Call the next worker of the reserve for this agent, if there is one. `cause` is the
+        number of the event for which it asks."""
 
     def replaced(self, copy: int, processors: int, numbers: Intervals) -> None:
         """Record that the copy numbered `copy` holds exactly the workers `numbers`, `processors` in
@@ -343,6 +348,10 @@ class Scheduler(Actor):
     @handles(JobOver)
     def count_job_out(self, message: JobOver, cause: int) -> None:
         self._count_out(message.index, COMPLETED, cause)
+
+    @handles(ReserveAsked)
+    def call_reserve(self, message: ReserveAsked, cause: int) -> None:
+        self.decider.call_reserve(message.agent, cause)
 
     @handles(ProgramReceived)
     def program_received(self, message: ProgramReceived, cause: int) -> None:

@@ -18,8 +18,10 @@ from actors.worker_messages import (
     Fail,
     Hang,
     HiddenFaultDetected,
+    KeepFor,
     NoticeDue,
     OwnerGaveNotice,
+    SetSpeed,
     SpeedChanged,
     SpeedDue,
     StateChanged,
@@ -89,9 +91,13 @@ class Worker(Actor):
     """Time at which the worker of the reserve comes, or came, after its call, and number of the
     call's event; None before the call."""
     _owned: WorkerState = field(init=False, default=UP)
-    """State that the owner gives the worker, RECLAIMED while it is kept in the reserve."""
+    """State in which the owner, the reserve and agents together have the worker."""
     _given: WorkerState = field(init=False, default=UP)
     """State that the owner gives the worker, apart from the reserve."""
+    _agents: WorkerState = field(init=False, default=UP)
+    """State in which an agent keeps the worker; UP: no agent has taken it."""
+    _acted: tuple[float, int] = field(init=False, default=(-1, -1))
+    """Time at which an agent took the worker or gave it back last, and number of that event."""
     _next: Change | None = field(init=False, default=None)
     """The owner's next change; None: there is none."""
     _until: float = field(init=False, default=-1)
@@ -104,8 +110,12 @@ class Worker(Actor):
     _failing: Fail | None = field(init=False, default=None)
     """Fault that strikes the worker at this instant, all its faults of the instant in one; None:
     there is none."""
+    _failed_by: int = field(init=False, default=-1)
+    """Number of the last event by which an agent made the worker fail."""
     _hanging: Hang | None = field(init=False, default=None)
     """Hang that strikes the worker at this instant; None: there is none."""
+    _hung_by: int = field(init=False, default=-1)
+    """Number of the event that leads to that hang."""
     _hidden: tuple[float, int] | None = field(init=False, default=None)
     """Time at which the worker's fault is detected at the latest, and number of the event with
     which it went DOWN (rules.md, F1); None: no fault is hidden from the job that holds it."""
@@ -129,7 +139,7 @@ class Worker(Actor):
 
     def started(self) -> None:
         _, self._given = next(self.owner)
-        self._owned = self._as_reserved()
+        self._owned = self._kept()
         origin = self.system.origin
         self._await_owner()
         self._await_notice()
@@ -173,6 +183,8 @@ class Worker(Actor):
     def fail(self, message: Fail, cause: int) -> None:
         if message.unit is not None:
             self._struck.append((message.unit, cause))
+        if message.law < 0:
+            self._failed_by = cause
         other = self._failing
         if other is not None:
             longest = max(message.downtime, other.downtime)
@@ -182,8 +194,24 @@ class Worker(Actor):
         self._failing = message
         self.later(TURN, cause, STATES_CHANGE)
 
-    def _as_reserved(self) -> WorkerState:
-        return RECLAIMED if self.reserved and self._given is UP else self._given
+    def _kept(self) -> WorkerState:
+        """Return the state in which the owner, the reserve and agents together have the worker."""
+        given, agents = self._given, self._agents
+        if given is DOWN or agents is DOWN:
+            return DOWN
+        return RECLAIMED if self.reserved or agents is RECLAIMED else given
+
+    @handles(KeepFor)
+    def keep_for(self, message: KeepFor, cause: int) -> None:
+        self._agents, self._acted = message.state, (self.now, cause)
+        self._owned = self._kept()
+        self.later(TURN, cause, STATES_CHANGE)
+
+    def _explains(self, state: WorkerState) -> bool:
+        """Return whether what an agent did last makes the worker's state `state`: it has taken the
+        worker so, or has given it back, and the worker is not DOWN."""
+        wanted = self._agents
+        return wanted is state or (wanted is UP and state is RECLAIMED)
 
     @handles(ComeInTime)
     def come_in_time(self, message: ComeInTime, cause: int) -> None:
@@ -208,6 +236,7 @@ class Worker(Actor):
     def hang(self, message: Hang, cause: int) -> None:
         if self._hanging is None or message.law < self._hanging.law:
             self._hanging = message
+            self._hung_by = cause if message.law < 0 else self.system.origin
         self.later(TURN, cause, STATES_CHANGE)
 
     @handles(Turn)
@@ -220,7 +249,8 @@ class Worker(Actor):
         following = self._next
         if following is not None and following[0] <= due_by:
             self._given = following[1]
-            self._owned = self._as_reserved() if self.reserved else self._given
+            shared = self.reserved or self._agents is not UP
+            self._owned = self._kept() if shared else self._given
             self._await_owner()
         owned = self._owned
         down = owned is DOWN or due_by < self._until or bool(self._broken)
@@ -246,7 +276,7 @@ class Worker(Actor):
         if self._comes is None or self._comes[0] > due_by:
             return False
         self.reserved = False
-        self._owned = self._given
+        self._owned = self._kept()
         return True
 
     def _report_struck(self, was: WorkerState) -> None:
@@ -268,7 +298,7 @@ class Worker(Actor):
         the same one."""
         self._hanging = None
         if not away and (fault is None or hang.law < fault.law):
-            self.send(self.scheduler, WorkerHung(self.index, hang), self.system.origin)
+            self.send(self.scheduler, WorkerHung(self.index, hang), self._hung_by)
 
     def _take(self, fault: Fail, down: bool) -> bool:
         """Let the fault of this instant strike the worker, which is DOWN anyhow if `down` is true,
@@ -290,7 +320,8 @@ class Worker(Actor):
             lasts = fault.detection or fault.logs_detection or self._until > due_by
             until = self._until if lasts and not self._broken else None
             detection = fault.detection if fault.logs_detection else None
-            cause = self._struck[0][1] if self._struck else None
+            injected = self._failed_by if fault.law < 0 else None
+            cause = self._struck[0][1] if self._struck else injected
             fall = self._change(DOWN, until, hidden, detection, cause)
             self._downtime_end = self._until, fall
             if hidden and self._hidden is None:
@@ -330,6 +361,8 @@ class Worker(Actor):
         ends = was is DOWN and now <= over <= due_by
         if cause is None:
             cause = fall if ends else self.system.origin
+            if not ends and self._acted[0] == now and self._explains(state):
+                cause = self._acted[1]
             comes, repair = self._comes, self._repair
             if comes is not None and state is UP and was is RECLAIMED and now <= comes[0] <= due_by:
                 cause = comes[1]
@@ -356,9 +389,13 @@ class Worker(Actor):
     def waits_for(self) -> str | None:
         return None if self.transfers is None else self.transfers.waits_for()
 
+    @handles(SetSpeed)
+    def set_speed(self, message: SetSpeed, cause: int) -> None:
+        self.later(SpeedDue(message.speed), cause, STATES_CHANGE)
+
     @handles(SpeedDue)
-    def change_speed(self, _: SpeedDue, cause: int) -> None:
-        self._speed_up(self._speed, cause)
+    def change_speed(self, message: SpeedDue, cause: int) -> None:
+        self._speed_up(self._speed if message.speed is None else message.speed, cause)
 
     def _speed_up(self, speed: float, cause: int) -> None:
         """Set the worker's speed to `speed`, because of the event numbered `cause`, and a timer for

@@ -24,6 +24,9 @@ class Turn:
 class SpeedDue:
     """A worker tells itself that the next change of its speed is due."""
 
+    speed: float | None = None
+    """The speed, where an agent sets it; None: the next one of the worker's own law."""
+
 
 @message
 class Fail:
@@ -37,7 +40,8 @@ class Fail:
     logs_detection: bool = False
     """Whether the log gives this detection time, because other kinds of faults have another."""
     law: int = 0
-    """Number of the law; at one instant, faults and hangs strike in the order of their laws."""
+    """Number of the law; at one instant, faults and hangs strike in the order of their laws. Those
+    of agents are -1."""
     unit: Unit | None = None
     """Unit that the fault has struck: the worker is DOWN until its repair is over (rules.md, R6).
     None: the fault has a downtime."""
@@ -52,6 +56,21 @@ class Hang:
     """Time after which the hang is detected."""
     law: int
     """Number of the law."""
+
+
+@message
+class KeepFor:
+    """Door of the agents to worker: an agent keeps you in this state from now on, as an owner does,
+    unless you are DOWN anyhow; UP: it needs you no longer."""
+
+    state: WorkerState
+
+
+@message
+class SetSpeed:
+    """Door of the agents to worker: this is your speed from now on."""
+
+    speed: float
 
 
 @message
@@ -171,6 +190,13 @@ class SpeedChanged:
 
     index: int
     speed: float
+
+
+@message
+class ReserveAsked:
+    """Door of the agents to scheduler: call the next worker of the reserve for this agent."""
+
+    agent: str
 
 
 @message

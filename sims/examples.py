@@ -37,7 +37,7 @@ CELLS: Mapping[str, str] = MappingProxyType(
 """Maps each kind of job to the cell of the matrix that its starting file is made from: the
 mechanisms of the kind's paper."""
 WIDTH = 100
-HAZARD = "hazard"
+HAZARD, AGENT = "hazard", "agent"
 FLEET = "fleet"
 """Name of the starting file of a training job on a fleet of nodes."""
 
@@ -180,7 +180,7 @@ def scenario_file(what: str, seed: int = 0) -> str:
 
 def policy_file(point: str) -> str:
     """Return the text of a Python file to start from, with a policy for a decision point, such as
-    `strategy`, or a law of faults for the point `hazard`.
+    `strategy`, a law of faults for the point `hazard`, or an agent for `agent`.
 
     Raises InputError for an unknown point.
     """
@@ -188,7 +188,7 @@ def policy_file(point: str) -> str:
 
     known = [*(it.value for it in Point), HAZARD]
     if point not in known:
-        accepted = ", ".join(known[:-1])
+        accepted = ", ".join(it for it in known if it not in (HAZARD, AGENT))
         raise InputError(COMMAND_LINE, "POINT", f"{point!r} is none", accepted)
     return (STARTERS / f"{point}.py.txt").read_text(encoding="utf-8")
 

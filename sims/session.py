@@ -4,11 +4,11 @@ result, or is only checked, without running any code that it names."""
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from copy import deepcopy
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 from attrs import field, frozen
@@ -39,6 +39,9 @@ from sims.telling import counted
 from sims.world import run as simulate
 from sims.world import with_given
 from sims.writing import refuse_inputs
+
+if TYPE_CHECKING:
+    from actors.agents.agent import Agent
 
 CODE_KEYS = ("name", "order", "allocation", "placement")
 """Keys of `[policy]` that may name code."""
@@ -92,6 +95,7 @@ def run(
     allocation: Any = None,
     hazard: FaultLaw | None = None,
     service: ServiceOrder | None = None,
+    actors: Sequence[Agent] = (),
 ) -> Result:
     """Simulate `source` to its end, or `until` a time in its unit, and return the result.
 
@@ -100,8 +104,9 @@ def run(
     (with `keep=False`) are not kept, so that only the run's numbers are known. Files that the
     scenario names are looked for in `folder`: by default that of the file, or the current one.
     `policy`, `order` and `allocation` replace what `[policy]` names, `hazard` replaces `[faults]`,
-    and `service` replaces `master.order`. The function also works where an event loop is running,
-    as in a notebook.
+    and `service` replaces `master.order`. `actors` are agents that live in the world, beside those
+    that the scenario names; each object in one run only. The function also works where an event
+    loop is running, as in a notebook.
 
     Raises InputError where the scenario cannot be run, BadDecision for a policy's invalid answer,
     and what the runtime raises (ActorFailed, Deadlock); TypeError, naming the argument, for an
@@ -109,7 +114,7 @@ def run(
     """
     file = Path(source) if isinstance(source, str | Path) else None
     where = Path(folder) if folder is not None else folder_of(source)
-    objects = (policy, order, allocation, hazard, service)
+    objects = (policy, order, allocation, hazard, service, actors)
     scenario = with_given(load(source, changes, seed, where), *objects)
     report, records = Report(), list[Record]()
     with naming(file) if file else nullcontext():
@@ -261,6 +266,7 @@ def code_of(scenario: Scenario) -> dict[str, str]:
             names[f"faults.laws.{k}.name" if several else "faults.name"] = law.name
     if scenario.repair is not None and isinstance(scenario.repair.retirement, OwnRetirement):
         names["repair.retirement.name"] = scenario.repair.retirement.name
+    names |= {f"agents.{k}.name": it.name for k, it in enumerate(scenario.agents)}
     return {key: name for key, name in names.items() if name and ":" in name}
 
 
@@ -283,6 +289,7 @@ def without_code(scenario: Scenario, folder: Path) -> Scenario:
             "workers": tuple(map(_steady, scenario.workers)),
             "faults": _drawn(scenario.faults),
             "repair": _scored(scenario.repair),
+            "agents": (),
         }
     )
 

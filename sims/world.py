@@ -11,18 +11,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from attrs import frozen
 from pydantic import SkipValidation
 
-from actors.decisions import BadDecision
+from actors.decisions import BadDecision, name_of
 from actors.events import SCHEMA, End, ScenarioEnded, ScenarioStarted
 from actors.limit import TimeLimit
 from actors.runtime import ActorFailed, Sink, System, VirtualTimeLoop
 from policies.interface import BatchPolicy, ServiceOrder
 from sims.errors import COMMAND_LINE, FAILED, InputError
 from sims.scenario import SEEDS, Scenario
+from sims.scenario.agents import AgentSection, GivenAgent, agents_of
 from sims.scenario.builders import populate
 from sims.scenario.builders.limits import limit_events
 from sims.scenario.faults import FaultFields, FaultLaw, OwnFaults, SeveralFaults
@@ -31,6 +32,9 @@ from sims.scenario.loader import as_set
 from sims.scenario.platform import MasterSection, Platform
 from sims.scenario.policy import settings, with_objects
 from sims.writing import unlinked
+
+if TYPE_CHECKING:
+    from actors.agents.agent import Agent
 
 MAIN = threading.main_thread()
 """The thread to which the streams of the process belong."""
@@ -120,9 +124,14 @@ def _run(
     begins: Begins | None,
     live: Live | None,
 ) -> Ending:
-    loop, late = (live.loop, live.lateness) if live is not None else (None, None)
-    system = System(scenario.seed, sinks, debug, start=0, loop=loop)
+    loop, late = (live.loop, live.lateness) if live is not None else (VirtualTimeLoop(0), None)
     scenario = scenario.within(folder)
+    scenario = scenario.among(agents_of(scenario.agents, scenario.folder))
+    if scenario.present:
+        from actors.agents.agent import Ears  # a run without agents needs none
+
+        sinks = (*sinks, Ears.of(loop, scenario.present))
+    system = System(scenario.seed, sinks, debug, start=0, loop=loop)
     platform, unit = scenario.full_platform, scenario.times.value
     text, inputs = _whole(scenario, folder) if system.journal.whole else ("", ())
     system.begin(
@@ -217,12 +226,14 @@ def with_given(
     allocation: Any = None,
     hazard: FaultLaw | None = None,
     service: ServiceOrder | None = None,
+    actors: Sequence[Agent] = (),
 ) -> Scenario:
     """Return the scenario with objects of a Python program in place of what its file names; None
     leaves the scenario's own.
 
     `policy`, `order` and `allocation` replace what the keys of `[policy]` name, `hazard` the law of
-    `[faults]` and `service` the order in which the master serves workers. A `BatchPolicy` brings
+    `[faults]` and `service` the order in which the master serves workers; `actors` are agents
+    beside those that its file names. A `BatchPolicy` brings
     all three of `[policy]`. Raises TypeError, naming the argument, for an object that cannot be
     used, and InputError for `service` without a master.
     """
@@ -237,7 +248,19 @@ def with_given(
         changed["faults"] = _faults(hazard)
     if service is not None:
         changed["master"] = _with_order(scenario, service)
+    if actors:
+        changed["agents"] = (*scenario.agents, *map(_given_agent, actors))
     return scenario.model_copy(update=changed) if changed else scenario
+
+
+def _given_agent(agent: Any) -> AgentSection:
+    """Return the entry of `agents` that stands for an agent that a program gives. Raises TypeError
+    where it is none, or has been in a run."""
+    from actors.agents.agent import Agent
+
+    if not isinstance(agent, Agent):
+        raise TypeError(f"actors: {agent!r} is no agent; accepted: objects of holdfast.Agent")
+    return GivenAgent(name=name_of(agent), given=agent)
 
 
 def _policies(policy: Any, order: Any, allocation: Any) -> dict[str, Any]:

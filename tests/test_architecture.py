@@ -202,6 +202,7 @@ SUBJECTS = {
     "sims/papers/published/fleet.py": "a figure's own fold, as users may write one",
     "sims/plots/scene.py": "the sign of a fault that is ignored",
     "sims/repeat.py": "repeats a run from its first event, and compares the last",
+    "sims/trace/agents.py": "has the words for each act of an agent, of which its life consists",
     "sims/trace/dependencies.py": "says which described condition led to a submission",
     "sims/trace/parts/": "has the words for each event of a mechanism",
     "sims/trace/run.py": "says what happens to a member, with the event that is a line's cause",

@@ -5,6 +5,16 @@ Each mechanism has a module of its own; together they are the closed vocabulary 
 
 from __future__ import annotations
 
+from actors.events.agents import (
+    AgentCalledReserve,
+    AgentDescribed,
+    AgentFailedWorker,
+    AgentHungWorker,
+    AgentReturnedWorker,
+    AgentSetSpeed,
+    AgentSubmittedJob,
+    AgentTookWorker,
+)
 from actors.events.copies import CopiesPlaced, CopiesSettled, GainDescribed
 from actors.events.dependencies import DependenciesDescribed
 from actors.events.jobs import (
@@ -131,6 +141,14 @@ __all__ = [
     "SCHEMA",
     "VOCABULARY",
     "Age",
+    "AgentCalledReserve",
+    "AgentDescribed",
+    "AgentFailedWorker",
+    "AgentHungWorker",
+    "AgentReturnedWorker",
+    "AgentSetSpeed",
+    "AgentSubmittedJob",
+    "AgentTookWorker",
     "ApplicationDescribed",
     "BandwidthShared",
     "BatchOpened",
@@ -343,4 +361,12 @@ VOCABULARY: tuple[type[Event], ...] = (
     MembersChanged,
     MembersPromised,
     FaultIgnored,
+    AgentDescribed,
+    AgentSubmittedJob,
+    AgentTookWorker,
+    AgentReturnedWorker,
+    AgentFailedWorker,
+    AgentHungWorker,
+    AgentSetSpeed,
+    AgentCalledReserve,
 )

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from attrs import define, field
 
-from actors.events import ReserveCalled
+from actors.events import AgentCalledReserve, ReserveCalled
 from actors.parts.scheduler_part import SchedulerHost, SchedulerPart
 from actors.runtime import Actor, handles
 from actors.runtime.actor import Recorder
@@ -84,10 +84,9 @@ class Reserve:
         first = state.queue[0] if state.queue else None
         if first is None or self.called is not None or first.processors <= state.free:
             return
-        worker = next((it for it in self.left if it not in self.down), None)
+        worker = self._next()
         if worker is None:
             return
-        self.left.remove(worker)
         self.called, self.due = worker, scheduler.now + self.delay
         cause = scheduler.record(cause, ReserveCalled, worker, first.job.name)
         assert scheduler.workers is not None
@@ -96,6 +95,22 @@ class Reserve:
         if index not in self.widened and first.job.standbys:
             self.widened[index] = first, first.processors
             self._resize(scheduler, state, cause)
+
+    def _next(self) -> int | None:
+        """Return the next worker to be called, which is left no longer; None if there is none."""
+        worker = next((it for it in self.left if it not in self.down), None)
+        if worker is not None:
+            self.left.remove(worker)
+        return worker
+
+    def call_for(self, agent: str, scheduler: Caller, cause: int) -> None:
+        """Call the next worker for an agent, whatever the queue needs, if one is left. The queue
+        calls others meanwhile. `cause` is the number of the event for which the agent asks."""
+        worker = self._next()
+        if worker is not None:
+            cause = scheduler.record(cause, AgentCalledReserve, agent, worker)
+            assert scheduler.workers is not None
+            scheduler.send(scheduler.workers(worker), ComeInTime(self.delay), cause)
 
     def _resize(self, scheduler: Caller, state: WaitingJobs, cause: int) -> None:
         """Set the number of free workers that each job for which a worker was called needs to

@@ -143,6 +143,8 @@ class Phase(enum.IntEnum):
     """The master assigns its channels, so that what the decision asked for is served."""
     STORAGE = 9
     """The storage divides its bandwidth among the runs that save or load."""
+    AGENTS = 10
+    """Agents hear of what has happened at this instant, which they can change no more."""
 
 
 PHASE_SHIFT = 50

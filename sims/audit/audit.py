@@ -237,7 +237,10 @@ def submit(w: World, event: e.JobSubmitted) -> Script:
     possible((event.recorded_wait or 0) >= 0)
     due = w.head.decider is not DeciderKind.DEADLINE or name in w.deadlines
     possible(due, "{} has no deadline, by which it is decided", name)
-    seq = yield event, 0 if w.dependencies is None else w.dependencies.submitted(name)
+    by = w.agents.submitted(name) if w.agents is not None else None
+    if by is None:
+        by = 0 if w.dependencies is None else w.dependencies.submitted(name)
+    seq = yield event, by
     told = yield from _early(w, name, seq)
     it = yield from coming(e.JobDescribed, name)
     job, since = ExpectedJob(name, seq, it, told=told, wanted=seq), seq
@@ -366,6 +369,8 @@ def end(w: World, event: e.ScenarioEnded) -> Script:
         framed(w.deadlines <= w.gone, "jobs with a deadline were not submitted")
         all_came = w.dependencies is None or not w.dependencies.followers
         framed(all_came, "jobs that follow others were not submitted")
+        sent = w.agents is None or not w.agents.submits
+        framed(sent, "jobs of agents were not submitted")
         yield event, w.closed
     else:
         yield event, 0 if capped else range(w.seq)

@@ -139,6 +139,9 @@ class PartRules:
         mechanism has no part in it. Raises Broken where it may not be UP."""
         return 0
 
+    def called_for_agent(self, worker: int, seq: int) -> None:
+        """Check that an agent may call this worker now, by event `seq`, and expect it in time."""
+
     def check_change(self, worker: ExpectedWorker, change: Change) -> None:
         """Check a worker's change of state."""
 
@@ -295,6 +298,8 @@ class World:
     """Names of jobs that have a deadline."""
     dependencies: Any = None
     """Jobs that follow others and have not been submitted; None where the log describes none."""
+    agents: Any = None
+    """Agents and what they do; None where the log describes none."""
     priced: dict[type[Event], int] = Factory(dict)
     """Maps each class of prices to the worker of its last line."""
     service: Any = None
@@ -373,6 +378,8 @@ class World:
         turns.meet(event, cause, seq)
         if self.dependencies is not None:
             self.dependencies.hear(event, seq)
+        if self.agents is not None:
+            self.agents.hear(event, seq)
 
     def brought_about(self, event: Event) -> Script | None:
         """Return the script of a line that an input or a decision brings about; None if no such

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from itertools import accumulate, islice
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import Annotated
+from typing import Annotated, Any
 
 import attrs
 
@@ -78,18 +78,24 @@ def unit_of(log: Path) -> str:
 
 def trace(
     log: Log,
-    job: Annotated[str | None, argument(str, "NAME", "the job, or an actor of your own")] = None,
+    job: Annotated[
+        str | None, argument(str, "NAME", "the job, the agent, or an actor of your own")
+    ] = None,
     named: Annotated[str | None, option(str, "NAME", "the same", "--job")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print the history of one job, or of an actor of your own, from a log."""
+    """Print the history of one job, of an agent, or of an actor of your own, from a log."""
+    from sims.trace.agents import find_agent
     from sims.trace.read import find_life
 
     name = job or named
     if name is None:
         raise InputError(str(log), "NAME", "missing", "the name of one of its jobs, or actors")
     with reading(log, own=True) as file:
-        life = find_actor(file, name) if isinstance(file, OwnLog) else find_life(file, name)
+        if isinstance(file, OwnLog):
+            life: Any = find_actor(file, name)
+        else:
+            life = find_agent(file, name) or find_life(file, name)
     print(json.dumps(life.data) if as_json else life)
 
 

@@ -215,7 +215,7 @@ def check_policy(
     it: an answer that cannot be carried out (a worker that is DOWN, more processors than there
     are), an exception, a change of the view, another answer to the same question, an answer that
     takes too long, too much memory, or has no end, or the end of the process. One of the last four
-    ends the test. Exit code 1 if there is one.
+    ends the test. An agent is tried in small random worlds. Exit code 1 if there is a fault.
     """
     imported("hypothesis", "check-policy", "pip install 'holdfast[kit]'")
     from sims.kit import trial

@@ -17,6 +17,7 @@ import typer
 
 from sims.errors import COMMAND_LINE, InputError, show
 from sims.examples import (
+    AGENT,
     AXES,
     HAZARD,
     campaigns,
@@ -39,7 +40,8 @@ if TYPE_CHECKING:
     from sims.scenario.keys import Key, KeyTable
 
 SCENARIO, POLICY = "scenario", "policy"
-WHAT = (SCENARIO, POLICY, HAZARD)
+ALONE = (HAZARD, AGENT)
+WHAT = (SCENARIO, POLICY, *ALONE)
 
 
 def new(
@@ -53,7 +55,8 @@ def new(
         ),
     ],
     name: Annotated[
-        str | None, argument(str, "KIND|CELL|POINT", "which one: see above; a hazard has none")
+        str | None,
+        argument(str, "KIND|CELL|POINT", "which one: see above; a hazard or agent has none"),
     ] = None,
     seed: Annotated[int, option(natural, "SEED", "which example of a cell")] = 0,
     output: Annotated[
@@ -61,7 +64,7 @@ def new(
         written("write it to this file"),
     ] = None,
 ) -> None:
-    """Print a file to begin with: a scenario, a policy or a hazard.
+    """Print a file to begin with: a scenario, a policy, a hazard or an agent.
 
     `holdfast new scenario KIND` (rigid, moldable, malleable, iterative), or CELL of `holdfast
     matrix`, prints a scenario file with each key explained; `holdfast new scenario fleet` one of a
@@ -70,12 +73,13 @@ def new(
     strategy, order, allocation, batch_allocation; enrolment; of a pack pack_allocation,
     redistribution; copies; of a master service; of deadlines deadline; of starts placement; of
     repairs retirement.
-    `holdfast new hazard` prints a law of faults.
+    `holdfast new hazard` prints a law of faults, `holdfast new agent` an actor of your own in the
+    world.
     """
     begun = what == SCENARIO
-    if what == HAZARD:
-        name = HAZARD
-    if name is None or (what == POLICY and name == HAZARD):
+    if what in ALONE:
+        name = what
+    if name is None or (what == POLICY and name in ALONE):
         problem = "lacks what kind of it"
         raise InputError(COMMAND_LINE, f"new {what}", problem, "see `holdfast new -h`")
     text = scenario_file(name, seed) if begun else policy_file(name)

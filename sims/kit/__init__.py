@@ -42,6 +42,8 @@ class Point(enum.Enum):
     """The free workers that a job of a queue starts on."""
     RETIREMENT = "retirement"
     """The repaired workers, or nodes, that do not come back."""
+    AGENT = "agent"
+    """What an agent, an actor of the user's own in the world, does there."""
 
 
 @frozen(eq=False)

@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis.errors import Flaky, NoSuchExample
 from hypothesis.strategies import SearchStrategy
 
+from actors.agents.agent import Agent
 from actors.decisions import BadDecision, EndlessAnswer
 from policies.interface import (
     Allocation,
@@ -31,7 +32,7 @@ from policies.interface import (
     Strategy,
 )
 from sims.errors import COMMAND_LINE, InputError
-from sims.kit import AskedCase, Point, others, queueing
+from sims.kit import AskedCase, Point, agents, others, queueing
 from sims.processes import Tell, Unfinished, watched
 
 POINTS: Mapping[Point, tuple[Any, Callable[[], SearchStrategy[AskedCase]]]] = MappingProxyType(
@@ -48,6 +49,7 @@ POINTS: Mapping[Point, tuple[Any, Callable[[], SearchStrategy[AskedCase]]]] = Ma
         Point.DEADLINE: (KindPolicy, others.deadlines),
         Point.PLACEMENT: (None, others.placements),  # recognised by `places`
         Point.RETIREMENT: (None, others.retirements),  # recognised by `retires`
+        Point.AGENT: (None, agents.worlds),  # recognised by its class
     }
 )
 """Maps each decision point to the Protocol of its policies, and to the strategy that draws
@@ -338,10 +340,12 @@ def recognised(
 def _candidates(policy: Any) -> list[Point]:
     """Return the decision points that a policy may be for.
 
-    A method `allot`, `at`, `places` or `retires` tells the point. Else the policy, if it can be
-    called, fits the points whose Protocol has parameters of the same names or, if there are none,
-    as many parameters.
+    The class of agents, or a method `allot`, `at`, `places` or `retires`, tells the point. Else the
+    policy, if it can be called, fits the points whose Protocol has parameters of the same names or,
+    if there are none, as many parameters.
     """
+    if isinstance(policy, Agent):
+        return [Point.AGENT]
     methods = {
         "allot": Point.BATCH_ALLOCATION,
         "at": Point.ORDER,

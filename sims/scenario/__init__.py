@@ -7,7 +7,7 @@ Programs import this package as `holdfast.sections`.
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import Field, PrivateAttr
 from pydantic_core import to_jsonable_python
 
+from actors.agents.acts import Act
 from actors.events import DeciderKind, MeasuresDescribed
 from actors.runtime import System
 from policies.interface.kinds import JobKind
 from sims.errors import InputError, naming, unfit
+from sims.scenario.agents import AgentSection, GivenAgent
 from sims.scenario.availability import AlwaysUp, Letters, Markov
 from sims.scenario.deciders import DECIDERS
 from sims.scenario.faults import (
@@ -58,6 +60,7 @@ from sims.tables.fields import Accepts, Amount, Count, Duration, LogName, Name, 
 from sims.tables.refusals import section_of
 
 __all__ = [
+    "AgentSection",
     "AlwaysUp",
     "DrawnApplications",
     "ErrorSection",
@@ -98,6 +101,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from actors.agents.agent import Agent
     from sims.blocks import Blocks
 
 CAP = 1_000_000
@@ -256,10 +260,13 @@ class Scenario(Section):
     protection: ProtectionSection = Field(default_factory=ProtectionSection)
     """Protection of the jobs that have no table of their own."""
     policy: PolicySection = Field(default_factory=PolicySection)
+    agents: tuple[AgentSection, ...] = ()
+    """Actors of your own that live in the world; default: none."""
     measures: MeasuresSection | None = None
     live: LiveSection = Field(default_factory=LiveSection)
 
     _folder: Path = PrivateAttr(Path())
+    _present: tuple[Agent, ...] = PrivateAttr(())
 
     @property
     def folder(self) -> Path:
@@ -274,10 +281,28 @@ class Scenario(Section):
         return copied
 
     @property
+    def present(self) -> tuple[Agent, ...]:
+        """The agents of the run to which the scenario belongs: those that its file names, made, and
+        those that a program gave."""
+        return self._present
+
+    def among(self, agents: Sequence[Agent]) -> Self:
+        """Return the same scenario for a run with these agents, whatever its file names."""
+        copied = self.model_copy() if agents or self._present else self
+        copied._present = tuple(agents)
+        return copied
+
+    @property
+    def acts(self) -> frozenset[Act]:
+        """What the agents of the run may do."""
+        return frozenset(act for agent in self._present for act in agent.does)
+
+    @property
     def has_objects(self) -> bool:
-        """Whether a policy, the law of faults or the order of service is an object that a program
-        gave, so that no file can name it."""
+        """Whether a policy, the law of faults, the order of service or an agent is an object that a
+        program gave, so that no file can name it."""
         given = isinstance(self.policy, GivenPolicies) or isinstance(self.faults, OwnFaults)
+        given = given or any(isinstance(it, GivenAgent) for it in self.agents)
         return given or type(self.master) not in (MasterSection, type(None))
 
     @classmethod
@@ -333,7 +358,10 @@ class Scenario(Section):
         return Platform.of(
             self.platform or PlatformSection(),
             *(self.workers, self.random_workers, self.reclaims),
-            *(self.times is Unit.S, self.seed, self._folder),
+            self.times is Unit.S,
+            self.seed,
+            self._folder,
+            self.acts,
         )
 
     @cached_property
@@ -354,9 +382,9 @@ class Scenario(Section):
     def bare(self) -> bool:
         """Whether nothing can happen to runs but faults that are known at once: there is no master
         from which workers receive messages, no repair, no owner who takes workers away, no speed
-        other than 1, and no fault hangs a worker or is detected late."""
+        other than 1, and no fault or agent hangs a worker or is detected late."""
         detected = not any(law.detection or law.hangs for law in self.faults.laws)
-        plain = self.full_platform.plain and self.repair is None
+        plain = self.full_platform.plain and self.repair is None and Act.HANG not in self.acts
         return detected and plain and self.master is None
 
     @property

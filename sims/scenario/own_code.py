@@ -24,7 +24,7 @@ from sims.tables import Section, arguments_of
 OURS = ("actors", "policies", "sims")
 """Names of Holdfast's own packages."""
 
-KNOWN = ("policies", "sims.papers")
+KNOWN = ("policies", "sims.papers", "actors.agents")
 """Modules of Holdfast's own that a file may name."""
 
 GROUP = "holdfast.policies"

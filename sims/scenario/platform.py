@@ -17,6 +17,7 @@ from typing import TypeVar, cast
 from attrs import evolve, field, frozen
 from numpy.random import Generator
 
+from actors.agents.acts import Act
 from actors.events import Struck
 from actors.hazards import Change
 from actors.runtime import stream
@@ -50,6 +51,8 @@ class Platform:
     availability."""
     windows: Mapping[int, Spans] = field(factory=dict)
     """Maps a worker to its windows of maintenance, in which its owner takes it DOWN."""
+    acts: frozenset[Act] = frozenset()
+    """What agents may do."""
 
     @classmethod
     def of(
@@ -61,14 +64,16 @@ class Platform:
         in_seconds: bool,
         seed: int,
         folder: Path,
+        acts: frozenset[Act] = frozenset(),
     ) -> Platform:
         """Return the platform of the sections `pool` ([platform]), `listed` ([[workers]]) and
         `drawn` ([random_workers]): entries with a `count` repeated, drawn workers added, traces
         placed for the run.
 
         `reclaims` are (from, until, worker). `in_seconds` says whether the unit is a second. Traces
-        begin where the run's `seed` puts them and are looked for in `folder`. Raises InputError for
-        a trace in another unit, and for a reclaim or a window of a worker that does not exist.
+        begin where the run's `seed` puts them and are looked for in `folder`. `acts` are what
+        agents may do. Raises InputError for a trace in another unit, and for a reclaim or a window
+        of a worker that does not exist.
         """
         share = float(stream(seed, "trace start").random())
         placed = partial(_placed, about=(in_seconds, share, folder))
@@ -86,7 +91,7 @@ class Platform:
         for section in pool.maintenance:
             for worker in section.workers(bare.size):
                 windows[worker].append(section.span)
-        return evolve(bare, reclaims=dict(spans), windows=dict(windows))
+        return evolve(bare, reclaims=dict(spans), windows=dict(windows), acts=acts)
 
     @property
     def size(self) -> int:
@@ -147,9 +152,9 @@ class Platform:
 
     @property
     def owned(self) -> bool:
-        """Whether an owner can take any worker away: by its availability, a reclaim, a window of
-        maintenance or the reserve."""
-        kept = self.reclaims or self.windows or self.reserve
+        """Whether an owner or an agent can take any worker away: by its availability, a reclaim, a
+        window of maintenance or the reserve."""
+        kept = self.reclaims or self.windows or self.reserve or Act.TAKE in self.acts
         return bool(kept) or any(not it.unowned for it in self.sections)
 
     @property
@@ -171,7 +176,7 @@ class Platform:
     @cached_property
     def varies(self) -> bool:
         """Whether a worker can have another speed than 1."""
-        return any(section.varies for section in self.sections)
+        return Act.SPEED in self.acts or any(section.varies for section in self.sections)
 
     @property
     def names(self) -> tuple[str, ...]:

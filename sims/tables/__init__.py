@@ -155,6 +155,8 @@ def table_of(kind: type, tag: str | None = None, times: tuple[str, ...] = ()) ->
     """
     keys: dict[str, Any] = {TAG: NotRequired[Literal[tag]]} if tag else {}
     for it in attrs.fields(attrs.resolve_types(kind)):
+        if not it.init:
+            continue
         annotations = [*bounded(it.validator), *([Timed()] if it.alias in times else [])]
         key: Any = Annotated[it.type or Any, *annotations] if annotations else it.type or Any
         keys[it.alias] = key if it.default is attrs.NOTHING else NotRequired[key]

@@ -10,6 +10,7 @@ import orjson
 from attrs import define, field
 
 from actors.events import (
+    AgentSubmittedJob,
     BandwidthShared,
     Compound,
     DependenciesDescribed,
@@ -32,7 +33,7 @@ from actors.intervals import count_in, meet, spans_in
 from actors.runtime import Event, Record
 from sims.history import History, Job, Listener, Run
 from sims.telling import Clock, amount_of, counted, in_units, worker_of
-from sims.trace import Span
+from sims.trace import Span, agents
 from sims.trace.account import FlowAccount, Head, Part
 from sims.trace.dependencies import submission
 from sims.trace.parts.about import About
@@ -63,6 +64,8 @@ class JobStory(Listener):
     """History of this job alone."""
     follows: DependenciesDescribed | None = None
     """Description of the jobs that this one follows; None if it follows none."""
+    agent: str = ""
+    """Name of the agent that submits the job; empty if none does."""
     _messages: Messages = field(factory=Messages)
     _runs: dict[int, RunStory] = field(factory=dict)
     _top: Span = field(init=False)
@@ -143,7 +146,9 @@ class JobStory(Listener):
     def job_submitted(self, job: Job, record: Record) -> None:
         dated = "" if self.history.begins is None else " (dates are UTC)"
         came = "submitted"
-        if self.follows is not None:
+        if self.agent:
+            came = agents.submission(self.agent)
+        elif self.follows is not None:
             came = submission(self.follows, record.cause != 0, self.started.unit)
         self.root = self._top = Span.of(f"{self.job} {came}{dated}", record)
         self.account.since = record.t
@@ -152,6 +157,17 @@ class JobStory(Listener):
     @hear.register
     def _follow(self, event: DependenciesDescribed, record: Record) -> None:
         self.follows = event
+
+    @hear.register
+    def _submit(self, event: AgentSubmittedJob, record: Record) -> None:
+        self.agent = event.agent
+
+    @hear.register
+    def _act(self, event: agents.OnWorker, record: Record) -> None:
+        """Describe what an agent does to a worker in each run that holds it."""
+        title = f"the agent {event.agent} {agents.act(event, self.started)}"
+        for run in self.history.holders(event.worker):
+            self._runs[run.number].place.happened(title, record)
 
     @hear.register
     def _describe(self, event: Described, record: Record) -> None:

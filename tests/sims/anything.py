@@ -551,6 +551,33 @@ def cell(kind: str, seed: int) -> Table:
     return tomllib.loads(examples.cell_file(cells[(17 * seed) % len(cells)], seed))
 
 
+def acted(seed: int) -> Table:
+    """Any of the others, with an agent that does anything."""
+    rng = default_rng(seed)
+    kinds = [kind for kind in TABLES if kind != "acted"]
+    table = TABLES[one(rng, *kinds)](int(rng.integers(1 << 30)))
+    sections = [
+        table.get("platform", {}),
+        table.get("random_workers", {}),
+        *table.get("workers", []),
+    ]
+    acts = ["take", "take", "fail", "hang", "speed", "call"]
+    if "repair" in table or table["job"].get("kind") == "malleable":
+        acts = [act for act in acts if act not in ("fail", "hang")]
+    if any({"speed", "gain", "augmentation"} & section.keys() for section in sections):
+        acts.remove("speed")
+    if not table.get("platform", {}).get("reserve"):
+        acts.remove("call")
+    does = sorted({one(rng, *acts) for _ in range(rng.integers(1, 5))})
+    own = {"does": does, "most": int(rng.integers(1, 20))}
+    named = [f"J{k + 1}" for k in range(len(table["job"].get("jobs", ())))]
+    free = not any({"after", "name"} & job.keys() for job in table["job"].get("jobs", ()))
+    if free and named and rng.random() < 0.4:
+        own["jobs"] = [name for name in named if rng.random() < 0.5] or [named[0]]
+        own["does"] = [*does, "submit"]
+    return table | {"agents": [{"name": "wild:Wild", "parameters": own}]}
+
+
 TABLES: dict[str, Callable[[int], Table]] = {
     "queue": queue,
     "believed": believed,
@@ -574,6 +601,7 @@ TABLES: dict[str, Callable[[int], Table]] = {
     "repaired": repaired,
     "reserved": reserved,
     "replicated": replicated,
+    "acted": acted,
     **{
         f"{kind} cells": partial(cell, kind)
         for kind in ("rigid", "moldable", "malleable", "iterative")

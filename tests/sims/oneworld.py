@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from functools import cache
 from hashlib import sha256
@@ -10,6 +11,7 @@ from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
 
 from attrs import define, field
 
@@ -26,11 +28,13 @@ from actors.events import (
     TransferSuspended,
 )
 from actors.runtime import Event, Record
+from sims import own_modules
 from sims.scenario.loader import read
 from sims.world import run
 
 Table = dict[str, Any]
 
+HERE = Path(__file__).parent
 CASES = Path(__file__).parents[1] / "cases" / "oneworld.json"
 
 HELD = TemporaryDirectory(prefix="failures-")
@@ -58,7 +62,8 @@ def cases() -> list[Table]:
 def records_of(scenario: Table, folder: Path = LOGS, until: float | None = None) -> list[Record]:
     """The log of its run, up to a time; `scenario`: as a file in that folder says it."""
     records: list[Record] = []
-    run(read(scenario, "any", folder), [records.append], until=until)
+    with patch.dict(os.environ, {own_modules.POLICIES: str(HERE)} if "agents" in scenario else {}):
+        run(read(scenario, "any", folder), [records.append], until=until)
     return records
 
 

@@ -176,6 +176,10 @@ class QueueDecider(Decider):
     def idle(self) -> bool:
         return not (self.watchful or self.state.queue or self.arrived)
 
+    def call_reserve(self, agent: str, cause: int) -> None:
+        if self.reserve is not None:
+            self.reserve.call_for(agent, self.scheduler, cause)
+
     def replaced(self, copy: int, processors: int, numbers: Intervals) -> None:
         run, parts = self.state.runs[copy], self.within.parts(numbers) if self.within else ()
         self.state.replace(Run(run.end, run.index, processors, run.entry, numbers, copy, parts))

@@ -8,6 +8,7 @@ replaced, as those are replaced only once all states are known.
 from __future__ import annotations
 
 from sims.audit.dependencies import DependencyRules
+from sims.audit.parts.agents import AgentRules
 from sims.audit.parts.detection import DetectionRules
 from sims.audit.parts.hangs import HangRules
 from sims.audit.parts.maintenance import MaintenanceRules
@@ -36,6 +37,7 @@ ORDER: tuple[type[PartRules], ...] = (
     RepairRules,
     ReserveRules,  # its line in the head comes before those of maintenance
     DependencyRules,
+    AgentRules,  # all effects of what agents did must have come
 )
 """Kinds of rules in the order in which the audit asks them. Where two have lines at the same place
 of the log's head, those of the later one come first."""

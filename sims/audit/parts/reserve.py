@@ -64,9 +64,7 @@ class ExpectedReserve:
         allowed(not job.copies, f"{event.job} has started")
         self._pass_over()
         allowed(self.called is None, "another worker has been called and has not come")
-        ready = (n for n in self.left if n not in w.workers or w.workers[n].state is not DOWN)
-        worker = next(ready, None)
-        allowed(worker == event.worker, f"worker {worker} is called before")
+        self._check_next(event.worker)
         published = w.decider.published
         known = published is not None and job.name in published.sizes
         allowed(not known or self._lacks(job), f"{w.free.count} workers are free")
@@ -81,11 +79,28 @@ class ExpectedReserve:
             decider.widths.more[job.name] = job.ready
             decider.triggers.append(seq)
 
+    def _check_next(self, worker: int) -> None:
+        """Check that `worker` is the next one that can be called."""
+        known = self.w.workers
+        ready = (n for n in self.left if n not in known or known[n].state is not DOWN)
+        due = next(ready, None)
+        allowed(due == worker, f"worker {due} is called before")
+
+    def call_for_agent(self, worker: int, seq: int) -> None:
+        """Check that an agent calls the next worker, with event `seq`, and expect it in time."""
+        self._check_next(worker)
+        self.left.remove(worker)
+        time = self.w.now + self.delay
+        self.calls[worker] = time, seq
+        check = partial(self._check_come, worker)
+        self.w.turns.at(time, LinePhase.DECISION, Emitter(), 0, check)
+
     def _check_come(self, worker: int) -> None:
         """Check, at the time at which the called worker `worker` is due to come, that its owner
         does not keep it RECLAIMED any longer."""
         w = self.w
         kept = w.worker(worker).state is RECLAIMED and worker in w.unowned and not w.capped
+        kept = kept and not w.kept(worker, RECLAIMED)
         comes(not kept, f"worker {worker} of the reserve comes")
         self._pass_over()
 
@@ -158,6 +173,10 @@ class ReserveRules(PartRules):
 
     def keeps(self, worker: int, state: WorkerState) -> bool:
         return state is RECLAIMED and self.reserve is not None and self.reserve.keeps(worker)
+
+    def called_for_agent(self, worker: int, seq: int) -> None:
+        found: ExpectedReserve = possible(self.reserve, "there is no reserve")
+        found.call_for_agent(worker, seq)
 
     def called_up(self, worker: ExpectedWorker) -> int:
         return 0 if self.reserve is None else self.reserve.come(worker)

@@ -8,7 +8,7 @@ kind.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from math import isinf
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from attrs import astuple, field, frozen
 
+from actors.agents.acts import Act
 from actors.chance import Chance
 from actors.computing_faults import ComputingFaults
 from actors.events import (
@@ -53,6 +54,12 @@ from actors.worker_messages import Fail, Hang
 from sims.errors import unfit
 from sims.scenario import MeasuresSection, Scenario
 from sims.scenario.builders import queue
+from sims.scenario.builders.agents import (
+    describe_agents,
+    spawn_agents,
+    spawn_door,
+    submitted_by,
+)
 from sims.scenario.builders.jobs import Counterparts, JobMaker, plain, with_mtbf
 from sims.scenario.builders.limits import limit_resolution
 from sims.scenario.builders.repair import (
@@ -133,21 +140,27 @@ def _populated(scenario: Scenario, system: System, folder: Path, simulated: bool
 
         limit_resolution(scenario, system, None)
         decider, count, coming, known = copies.prepared(scenario, system)
+        describe_agents(scenario, system, submitted_by(scenario, None))
         _describe_platform(scenario, system)
         spares = platform.pool.spares
         pool = Pool(platform.able, numbered=True, changing=True, spares=spares)
         deciding = Deciding(pool, decider, count, records_of(scenario))
-        others = _spawn_platform(scenario, system, deciding)
+        others = _spawn_platform(scenario, system, deciding, {})
         system.spawn(Source(SOURCE, coming(others)))
+        spawn_agents(scenario, system)
         return Populated(count, known)
     jobs = workload(scenario, system)
     _warn_of_copies(jobs, platform.size)
     limit_resolution(scenario, system, jobs)
     jobs.tell(system)
+    submits = submitted_by(scenario, jobs)
+    describe_agents(scenario, system, submits)
     _describe_platform(scenario, system)
     decider, count = _decider(scenario, system, jobs), len(jobs.jobs)
-    others = _spawn_platform(scenario, system, _deciding(scenario, system, jobs, decider))
-    JobMaker(scenario, system, jobs, decider, others, simulated).spawn()
+    deciding = _deciding(scenario, system, jobs, decider)
+    others = _spawn_platform(scenario, system, deciding, submits)
+    JobMaker(scenario, system, jobs, decider, others, submits, simulated).spawn()
+    spawn_agents(scenario, system)
     return Populated(count, jobs)
 
 
@@ -250,6 +263,7 @@ def _pool(scenario: Scenario, system: System, jobs: Workload, take: Take) -> Poo
     if DECIDERS[scenario.decider].numbered:
         return Pool(able, numbered=True, changing=True, take=take, spares=spares, named=True)
     changing = not (isinstance(scenario.faults, NoFaults) and platform.plain)
+    changing = changing or bool(scenario.acts - {Act.SUBMIT})
     placed = placement not in queue.ANY or bool(platform.partitions)
     numbered = changing or placed or system.journal.wants(RunStarted)
     if not numbered:
@@ -274,14 +288,16 @@ def _describe_platform(scenario: Scenario, system: System) -> None:
         workers = text(intervals_of(section.workers(platform.size)))
         system.describe(MaintenancePlanned, start, None if isinf(end) else end, workers)
     platform.partitions.describe(system)
-    if platform.reserve or scenario.repair is not None:
+    if platform.reserve or scenario.repair is not None or Act.TAKE in scenario.acts:
         system.describe(OwnersDescribed, text(intervals_of(platform.owned_workers)))
 
 
-def _spawn_platform(scenario: Scenario, system: System, deciding: Deciding) -> Counterparts:
+def _spawn_platform(
+    scenario: Scenario, system: System, deciding: Deciding, submits: Mapping[str, str]
+) -> Counterparts:
     """Make the actors of the scheduler, the master, the workers whose state or speed can change
-    (all, where there is a master), the repairs, the hazards and the storage; return those to which
-    jobs report.
+    (all, where there is a master), the repairs, the hazards, the door of the agents and the
+    storage; return those to which jobs report. `submits` has the jobs that agents submit.
 
     Raises InputError where one of them cannot be made.
     """
@@ -308,6 +324,7 @@ def _spawn_platform(scenario: Scenario, system: System, deciding: Deciding) -> C
                 registry(worker)
     _describe_faults(scenario, system)
     clocks = _spawn_hazards(scenario, system, decider, registry, repairs)
+    spawn_door(scenario, system, registry, submits, _ignores_faults(scenario, decider))
     if repairs is not None and recorded(scenario):  # records need the time for which runs compute
         clocks.append(repairs)
     if not isinf(scenario.cap):
@@ -337,14 +354,18 @@ def _spawn_hazards(
     """Make, for each law of faults, the actor that makes its faults happen on the workers of
     `registry`. Return those whose clocks pass only while workers compute."""
     faulty, clocks = _faulty_units(scenario, system), list[Actor]()
-    pack = scenario.decider is DeciderKind.PACK
-    ignored = pack and not cast("PackDecider", decider).fatal
+    ignored = _ignores_faults(scenario, decider)
     for number, law in enumerate(scenario.faults.laws):
         about = law, number, faulty[number], registry, repairs, ignored
         hazard = system.spawn(_hazard(scenario, system, *about))
         if isinstance(hazard, ComputingFaults):
             clocks.append(hazard)
     return clocks
+
+
+def _ignores_faults(scenario: Scenario, decider: Decider) -> bool:
+    """Return whether a pack decides that ignores some faults, as malleable17 has it."""
+    return scenario.decider is DeciderKind.PACK and not cast("PackDecider", decider).fatal
 
 
 def _describe_faults(scenario: Scenario, system: System) -> None:

@@ -90,6 +90,7 @@ def _disturbances(scenario: Scenario) -> dict[str, bool]:
         "master": scenario.master is not None,
         "platform.availability": scenario.full_platform.owned,
         "job.cap": not isinf(scenario.cap),
+        "agents": bool(scenario.acts),
     }
 
 

@@ -4,7 +4,7 @@ otherwise full runs."""
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property, partial
 from math import inf
 from pathlib import Path
@@ -14,6 +14,7 @@ import numpy as np
 from attrs import evolve, frozen
 from numpy.typing import NDArray
 
+from actors.agents.acts import DOOR
 from actors.dependencies import Dependencies
 from actors.events import DeciderKind
 from actors.hazards import SilentErrors
@@ -81,6 +82,8 @@ class JobMaker:
     jobs: Workload
     decider: Decider
     others: Counterparts
+    submits: Collection[str] = ()
+    """Names of the jobs that agents submit."""
     simulated: bool = True
     """Whether the jobs will be simulated. If they are only checked, jobs of whole attempts get no
     actor."""
@@ -108,13 +111,18 @@ class JobMaker:
     def _of_attempts(self, job: BatchJob, failures: int) -> JobOfAttempts:
         """Make the actor of a job whose attempts are one timer each, and of which so many attempts
         fail before one succeeds."""
-        index = job.index
         return JobOfAttempts(
             *self._common(job),
             failures=failures,
-            submitter=self._dependencies if index in self.jobs.waits else None,
-            awaited_by=self._dependencies if index in self._awaited else None,
+            submitter=self._submitter(job),
+            awaited_by=self._dependencies if job.index in self._awaited else None,
         )
+
+    def _submitter(self, job: BatchJob) -> Actor | None:
+        """Return the actor that submits a job; None: it has a time of its own."""
+        if job.index in self.jobs.waits:
+            return self._dependencies
+        return self.system.find(DOOR) if self.submits and job.name in self.submits else None
 
     @cached_property
     def _dependencies(self) -> Dependencies:
@@ -144,7 +152,7 @@ class JobMaker:
             refuse_tiny_period(rules, submission.job)
         return make(
             *self._common(submission.job),
-            submitter=self._dependencies if index in self.jobs.waits else None,
+            submitter=self._submitter(submission.job),
             awaited_by=self._dependencies if index in self._awaited else None,
             protection=protection(rules),
             errors=self._errors(submission) if listed is None else SilentErrors(iter(listed)),

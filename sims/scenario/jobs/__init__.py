@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from actors.agents.acts import DOOR
 from policies.interface.queue import Replication
 from policies.maths.speedup import Fixed, Lockstep, Profile, Rigid, usable
 from sims.errors import unfit
@@ -39,6 +40,7 @@ RESERVED = (
     *(SCHEDULER := "scheduler", HAZARD := "hazard", MASTER := "master"),
     *(CAP := "cap", SOURCE := "source", STORAGE := "shared storage", REPAIRS := "repairs"),
     (DEPENDENCIES := "dependencies of jobs"),
+    DOOR,
 )
 """Names that no job may have, because other actors in the log use them."""
 JobName = Annotated[

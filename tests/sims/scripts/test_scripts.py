@@ -94,6 +94,12 @@ def test_the_chance_of_a_rare_event_is_the_one_of_the_formula(shell: Shell) -> N
     assert low < 1 / sum(products) < high < 10 * low
 
 
+def test_the_agent_of_the_script_balks_at_a_long_queue(shell: Shell) -> None:
+    said = answer("agent", shell)
+    assert "mine 0 submitted by the agent Patron" in said
+    assert int(re.findall(r"came back later (\d+) times", said)[0]) > 0
+
+
 def test_own_actors_take_the_time_that_the_channel_allows(shell: Shell) -> None:
     """Workers get their tasks at 2, 4 and 6; each asks again after 5 and waits for 2: the last of
     four rounds of 7 ends at 6 + 3 x 7 + 5."""

@@ -1,0 +1,90 @@
+"""Events of agents: actors of a user's own that act on the world (rules.md, A1 to A3)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from attrs import frozen
+
+from actors.events.quantities import JobName, Quantity, Speed, Time, WorkerNumber
+from actors.runtime import Event
+from policies.availability import WorkerState
+
+AgentName = Annotated[str, Quantity(meaning="The agent's name.")]
+
+
+@frozen
+class AgentDescribed(Event):
+    """Records an agent: what it hears of, and which jobs it submits; once for each agent, at the
+    start."""
+
+    agent: AgentName
+    kind: Annotated[str, Quantity(meaning="Its class, as `package.module:Name`.")]
+    hears: tuple[Annotated[str, Quantity()], ...]
+    """Kinds of events that it hears of."""
+    jobs: tuple[Annotated[str, Quantity()], ...]
+    """Names of the jobs that it submits."""
+
+
+@frozen
+class AgentSubmittedJob(Event):
+    """An agent submits a job."""
+
+    agent: AgentName
+    job: JobName
+
+
+@frozen
+class AgentTookWorker(Event):
+    """An agent takes a worker, as an owner does, and keeps it until it gives it back."""
+
+    agent: AgentName
+    worker: WorkerNumber
+    state: WorkerState
+    """State in which it keeps the worker, unless that is DOWN for another reason: RECLAIMED or
+    DOWN."""
+
+
+@frozen
+class AgentReturnedWorker(Event):
+    """An agent gives back a worker that it has taken: the worker's owner alone has it again."""
+
+    agent: AgentName
+    worker: WorkerNumber
+
+
+@frozen
+class AgentFailedWorker(Event):
+    """An agent makes a worker fail."""
+
+    agent: AgentName
+    worker: WorkerNumber
+    downtime: Time
+    """Time for which the fault keeps the worker DOWN."""
+
+
+@frozen
+class AgentHungWorker(Event):
+    """An agent makes the run that holds a worker hang, if there is one."""
+
+    agent: AgentName
+    worker: WorkerNumber
+    detection: Time
+    """Time after which the hang is detected."""
+
+
+@frozen
+class AgentSetSpeed(Event):
+    """An agent changes the speed of a worker."""
+
+    agent: AgentName
+    worker: WorkerNumber
+    speed: Speed
+
+
+@frozen
+class AgentCalledReserve(Event):
+    """An agent calls a worker of the reserve, which its owner keeps RECLAIMED until then."""
+
+    agent: AgentName
+    worker: WorkerNumber
