@@ -181,15 +181,16 @@ def _whole(scenario: Scenario, folder: Path) -> tuple[str, tuple[tuple[str, int,
     return as_set(scenario), tuple(it.row for it in inputs_of(scenario, folder))
 
 
-def time_limit(until: float, unit: str) -> float:
+def time_limit(until: float, unit: str, source: str = COMMAND_LINE, key: str = "--until") -> float:
     """Return `until` if a run whose times are in `unit` (`s` or `slot`) can end at that time.
 
-    Raises InputError if the time is negative or not finite, or within a slot.
+    Raises InputError, naming the source and key of the time, if it is negative or not finite, or
+    within a slot.
     """
     if not (isfinite(until) and until >= 0):
-        raise InputError(COMMAND_LINE, "--until", f"{until!r} is no time", "a number, 0 or above")
+        raise InputError(source, key, f"{until!r} is no time", "a number, 0 or above")
     if unit == "slot" and until != int(until):
-        raise InputError(COMMAND_LINE, "--until", f"{until!r} is within a slot", "a whole number")
+        raise InputError(source, key, f"{until!r} is within a slot", "a whole number")
     return until
 
 

@@ -70,6 +70,17 @@ def test_the_bibliography_its_page_and_the_citation_file_name_the_same_papers() 
     assert of_the_citation_file() == papers
 
 
+def test_every_doi_of_the_page_is_in_bibtex_as_an_address() -> None:
+    """The paper's own is its `url`; those of other versions stand in its `note`."""
+    entries = BIBLIOGRAPHY.read_text(encoding="utf-8")
+    page = (PAGES / "bibliography.md").read_text(encoding="utf-8")
+    for key, (_, _, own) in of_bibtex().items():
+        [entry] = re.findall(rf"^@\w+\{{{key},\n.+?\n\}}$", entries, re.M | re.S)
+        [section] = re.findall(rf"^## {key}\n.+?(?=^## |\Z)", page, re.M | re.S)
+        assert field("url", entry) == (own and f"https://doi.org/{own}")
+        assert all(it in entry for it in re.findall(r"\((https://doi\.org/[^)]+)\)", section))
+
+
 def test_the_tables_and_figures_are_those_of_the_papers() -> None:
     groups = {it.name.partition("/")[0] for it in ITEMS}
     assert groups - {"study", "published"} == set(keys()) == set(of_bibtex())

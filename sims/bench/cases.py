@@ -43,12 +43,15 @@ from sims.bench import (
     queues_loop,
     simpy_case,
 )
-from sims.campaign import Campaign
 from sims.campaign.batches import seeded
+from sims.campaign.certainty import Certainty
 from sims.campaign.engine import execute
 from sims.campaign.executors import local
 from sims.campaign.plan import Cases
+from sims.campaign.question import Question
 from sims.campaign.results import Store
+from sims.campaign.subject import Subject
+from sims.campaign.varied import Variants
 from sims.history.summary import Summary
 from sims.log_writer import LogWriter
 from sims.papers.published.fleet import default, retirement
@@ -320,11 +323,11 @@ def _drop(_: Record) -> None:
 def campaign(size: float) -> Iterator[Case]:
     """Time simulations of some 5 ms each, 5,000 of each of two variants at size 1: as a campaign,
     with a store, beside a bare loop; wall times show what two processes gain."""
-    asked = Campaign(
+    asked = Question(
+        Subject.of(SCENARIOS / "batch-rigid.toml"),
+        Variants({order: {"policy.order": order} for order in ("LPT", "SPT")}),
+        surely=Certainty(max(1, int(5_000 * size))),
         name="bench",
-        scenario=str(SCENARIOS / "batch-rigid.toml"),
-        replications=max(1, int(5_000 * size)),
-        variants={order: {"policy.order": order} for order in ("LPT", "SPT")},
     )
     yield Case("bare loop", partial(partial, alone, asked), "runs")
     for processes, name, beside in (
@@ -334,18 +337,18 @@ def campaign(size: float) -> Iterator[Case]:
         yield Case(name, partial(partial, through, asked, processes), "runs", beside=beside)
 
 
-def alone(asked: Campaign) -> int:
+def alone(asked: Question) -> int:
     """Run the simulations of a campaign one after the other in this process, without the campaign's
     engine, and return their number."""
     cases = Cases.of(asked)
     for case in cases:
         one = case.scenario(0)
-        for k in range(asked.replications):
+        for k in range(asked.surely.runs):
             run(seeded(one, case.seed(k)), [Summary()])
-    return len(cases) * asked.replications
+    return len(cases) * asked.surely.runs
 
 
-def through(asked: Campaign, processes: int) -> int:
+def through(asked: Question, processes: int) -> int:
     """Run the simulations of a campaign by its engine, on so many processes and with a store, and
     return their number."""
     with TemporaryDirectory() as folder, local(processes) as workers:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sims.campaign import Campaign
 from sims.campaign.axes import settings_text, unit_of
 from sims.campaign.batches import RunStatus
 from sims.campaign.comparing import UNJUDGED, Comparison, Line, Verdict
+from sims.campaign.question import Question
 from sims.campaign.results import Results, write_frame
 from sims.errors import imported, visible
 from sims.exports.tables import SUFFIXES, Library, library_or_default, polars_or_error
@@ -258,15 +258,15 @@ def _law(law: AnyFault) -> str:
 def notes_on(results: Results, cells: Sequence[Comparison], many: int) -> Iterator[str]:
     """Yield the notes that explain the comparisons `cells` of a campaign's first measure. `many` is
     the number of comparisons in the whole table by which the level is corrected."""
-    yield from lacking(cells, results.campaign.measures[0])
-    yield from _of_blocks(cells, results.campaign.measures[0])
+    yield from lacking(cells, results.question.measured.names[0])
+    yield from _of_blocks(cells, results.question.measured.names[0])
     pairs = {"block" if it.speaks else "seed" for it in cells if any(_.tested for _ in it.lines)}
-    yield from _levels(results.campaign, many, " or ".join(sorted(pairs)))
-    yield from _looks(results.campaign, cells)
-    if results.campaign.follows:
-        yield f"With {expressions(results.campaign)}."
+    yield from _levels(results.question, many, " or ".join(sorted(pairs)))
+    yield from _looks(results.question, cells)
+    if results.question.varied.follows:
+        yield f"With {expressions(results.question)}."
     if wide := results.wide():
-        most = counted(results.campaign.most, "run")
+        most = counted(results.question.surely.most, "run")
         where = f" in {counted(wide, 'cell')}" if results.plan.places > 1 else ""
         yield f"{most} were not enough for intervals as narrow as asked{where}."
     missing, raised = results.left(), sum(1 for _ in results.raised())
@@ -276,9 +276,9 @@ def notes_on(results: Results, cells: Sequence[Comparison], many: int) -> Iterat
         yield f"{counted(raised, 'run')} raised an error, and are in no figure."
 
 
-def expressions(asked: Campaign) -> str:
+def expressions(asked: Question) -> str:
     """Return what follows from the varied keys in each case of a campaign, as text."""
-    return ", ".join(f"{key} = {text}" for key, text in asked.follows.items())
+    return ", ".join(f"{key} = {text}" for key, text in asked.varied.follows.items())
 
 
 def _of_blocks(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
@@ -309,34 +309,36 @@ def _of_blocks(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
         )
 
 
-def _levels(asked: Campaign, many: int, pairs: str) -> Iterator[str]:
+def _levels(asked: Question, many: int, pairs: str) -> Iterator[str]:
     """Yield a note on the confidence level at which the intervals of `many` comparisons hold.
 
     `pairs` says by what the variants' runs are paired: seed, block or both.
     """
     if many:
-        none = "1" if asked.effect == "ratio" else "0"
+        none = "1" if asked.measured.effect == "ratio" else "0"
         yield (
-            f"Intervals of {asked.effect}s to {asked.reference}, paired by {pairs}, hold all "
-            f"together at 95 % ({counted(many, 'comparison')}, Bonferroni): better or worse is "
-            f"one that excludes {none}."
+            f"Intervals of {asked.measured.effect}s to {asked.varied.reference}, paired by "
+            f"{pairs}, hold all together at 95 % ({counted(many, 'comparison')}, Bonferroni): "
+            f"better or worse is one that excludes {none}."
         )
 
 
-def _looks(asked: Campaign, cells: Sequence[Comparison]) -> Iterator[str]:
+def _looks(asked: Question, cells: Sequence[Comparison]) -> Iterator[str]:
     """Yield a note on the looks at intervals that `precision` takes; `cells` has the comparisons of
     the first measure."""
-    if asked.precision is None:
+    precision, first = asked.surely.precision, asked.measured.names[0]
+    if precision is None:
         return
-    if asked.precision.measure in (None, asked.measures[0]) and all(it.alike for it in cells):
+    if precision.measure in (None, first) and all(it.alike for it in cells):
         yield (
             "No runs were added: those of each variant are all alike, so that none could tell how "
             "narrow an interval is."
         )
     else:
         yield (
-            f"Runs were added until intervals were narrow enough: all are at {asked.level:.2%}, "
-            f"for {len(asked.precision.looks())} looks to hold at 95 % (Bonferroni)."
+            "Runs were added until intervals were narrow enough: all are at "
+            f"{asked.surely.level:.2%}, for {len(precision.looks())} looks to hold "
+            "at 95 % (Bonferroni)."
         )
 
 

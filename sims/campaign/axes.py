@@ -16,6 +16,7 @@ from attrs import frozen
 from actors.decisions import name_of, ours
 from policies.interface import BatchPolicy
 from policies.maths.tolerance import SAME
+from sims.campaign.door import CALL, Door
 from sims.durations import SCALES, Seconds, seconds
 from sims.errors import COMMAND_LINE, InputError
 from sims.scenario import Scenario
@@ -150,8 +151,8 @@ def axes_of(table: Mapping[str, Any], source: str) -> Iterator[Axis]:
 def axis(word: str, option: str = "--vary") -> Axis:
     """Return the axis that a word such as `KEY=V1,V2,...` or `KEY=0..8` asks for.
 
-    Raises InputError, naming `option`, for a word of another form, for an empty value, for a table
-    or list that is no TOML, and for the key `seed`: all variants run on the same seeds.
+    Raises InputError, naming `option`, for a word of another form, for an empty value, and for a
+    table or list that is no TOML.
     """
     key, text = split_override(word, option, ACCEPTED)
     whole = WHOLES.fullmatch(text)
@@ -161,9 +162,6 @@ def axis(word: str, option: str = "--vary") -> Axis:
             raise InputError(COMMAND_LINE, option, f"{key}: {value} is no TOML", TABLES)
     if not values or "" in values:
         raise InputError(COMMAND_LINE, option, f"{word!r} lacks a value", ACCEPTED)
-    if key == "seed":
-        problem = "all variants are run with the same seeds"
-        raise InputError(COMMAND_LINE, option, f"seed: {problem}", "another key; --seed, --runs")
     return key, values
 
 
@@ -197,11 +195,11 @@ def full_key(word: str, option: str) -> str:
     return next(iter(found), word)
 
 
-def each_once(keys: Iterable[str], option: str) -> None:
-    """Raise InputError, naming the command line's `option`, where one of `keys` comes twice."""
+def each_once(keys: Iterable[str], of: str, door: Door) -> None:
+    """Raise InputError, naming the question's key `of`, where one of `keys` comes twice."""
     for key, count in Counter(keys).items():
         if count > 1:
-            raise InputError(COMMAND_LINE, option, f"{key} is varied twice", "each key once")
+            raise door.refused(of, f"{key} is varied twice", "each key once")
 
 
 def settings_text(settings: Settings) -> str:
@@ -353,7 +351,7 @@ def unit_of(time: float) -> tuple[float, str]:
     return SCALES[name], name
 
 
-def dimension(key: str, values: object) -> Dimension:
+def dimension(key: str, values: object, door: Door = CALL) -> Dimension:
     """Return the dimension of a key whose values are given as a pair (low, high), a text such as
     `5min..4h`, or a list of words.
 
@@ -362,24 +360,25 @@ def dimension(key: str, values: object) -> Dimension:
     if isinstance(values, str) and (found := RANGE.fullmatch(values.strip())):
         values = found.groups()
     if isinstance(values, tuple) and len(values) == 2:
-        return _range(key, *(str(it).strip() for it in values))
+        return _range(key, door, *(str(it).strip() for it in values))
     if isinstance(values, list | range) and values:
         return Dimension(key, words=tuple(values))
-    raise InputError(COMMAND_LINE, "--over", f"{key}: {values!r} is no range", FORMS)
+    raise door.refused("over", f"{key}: {values!r} is no range", FORMS)
 
 
-def dimension_of(word: str) -> Dimension:
+def dimension_of(word: str, door: Door) -> Dimension:
     """Return the dimension that a word of the command line such as `KEY=5min..4h` or `KEY=a,b` asks
     for.
 
     Raises InputError for any other word.
     """
-    key, text = split_override(word, "--over", f"KEY=VALUES: {FORMS}")
-    values = text if RANGE.fullmatch(text) else list(axis(word, "--over")[1])
-    return dimension(full_key(key, "--over"), values)
+    option = door("over")
+    key, text = split_override(word, option, f"KEY=VALUES: {FORMS}")
+    values = text if RANGE.fullmatch(text) else list(axis(word, option)[1])
+    return dimension(full_key(key, option), values, door)
 
 
-def _range(key: str, *texts: str) -> Dimension:
+def _range(key: str, door: Door, *texts: str) -> Dimension:
     """Return the dimension of a key between two ends, given as texts of numbers or of times.
 
     The range is of whole numbers if both ends are whole numbers without a unit. Raises InputError
@@ -392,14 +391,14 @@ def _range(key: str, *texts: str) -> Dimension:
         low = high = nan
     if isnan(low) or "," in shown:
         problem = f"{key}: {shown} has ends that are neither numbers nor times"
-        raise InputError(COMMAND_LINE, "--over", problem, FORMS)
+        raise door.refused("over", problem, FORMS)
     timed = isinstance(low, Seconds)
     if timed != isinstance(high, Seconds):
         problem = f"{key}: only one end of {shown} names its unit"
-        raise InputError(COMMAND_LINE, "--over", problem, "units for both ends, or for none")
+        raise door.refused("over", problem, "units for both ends, or for none")
     if not low < high:
         problem = f"{key}: {shown} is empty"
-        raise InputError(COMMAND_LINE, "--over", problem, "a first end below the last")
+        raise door.refused("over", problem, "a first end below the last")
     whole = not timed and all(re.fullmatch(r"-?\d+", it) for it in texts)
     return Dimension(key, low=float(low), high=float(high), whole=whole, timed=timed)
 

@@ -13,7 +13,6 @@ from typing import Any, Generic, TypeVar
 
 from attrs import define, field
 
-from sims.campaign import Campaign
 from sims.campaign.batches import (
     Batch,
     MeasureRefused,
@@ -24,8 +23,9 @@ from sims.campaign.batches import (
 )
 from sims.campaign.executors import Workers, opened
 from sims.campaign.plan import Case, Cases
+from sims.campaign.question import Question, Watch, unwatched
 from sims.campaign.results import Kept, Results
-from sims.errors import InputError, naming
+from sims.errors import naming
 from sims.scenario import Scenario
 from sims.world import run, time_limit
 
@@ -44,16 +44,9 @@ SHARE = 4
 """Number of batches per slot into which the remaining work is cut, so that the last batches are
 short."""
 
-Watch = Callable[[int, int], None]
-"""A function that is called with the runs done and the runs asked for so far."""
-
-
-def unwatched(done: int, total: int) -> None:
-    """Ignore the progress of a campaign: a Watch where nobody watches."""
-
 
 def execute(
-    campaign: Campaign,
+    question: Question,
     workers: Workers | Executor | None = None,
     store: Kept | None = None,
     *,
@@ -61,48 +54,49 @@ def execute(
     retry: bool = False,
     longest: float = LONGEST,
 ) -> Results:
-    """Run those runs of a campaign that have no result in `store`, on this machine's cores by
+    """Run those runs of a question that have no result in `store`, on this machine's cores by
     default, and return all results.
 
     `store` keeps each new result (default: in memory), and `watch` is called with the numbers of
     runs done and asked for. Batches take at most about `longest` seconds. A run that raises an
     error is a result like others (`Results.raised`); `retry` repeats such runs. With `precision`,
     replications are added until intervals are narrow enough. Raises InputError, before anything
-    runs, for a campaign that cannot be run.
+    runs, for a question that cannot be run.
     """
-    plan = Cases.of(campaign)
-    check(campaign, plan)
+    plan = Cases.of(question)
+    check(question, plan)
     kept = Kept() if store is None else store
     kept.set_damaged_aside()
-    results = Results.of(campaign, plan, kept)
+    results = Results.of(question, plan, kept)
     if retry:
         results.forget_raised()
     kept.describe(results.description())
     with opened(workers) as ready:
         engine = Engine(results, ready, kept, watch, longest)
-        while engine.run() and campaign.precision is not None:
+        while engine.run() and question.surely.precision is not None:
             pass
     kept.describe(results.description())  # what was looked at before may not be all it read
     watch(engine.asked, engine.asked)
     return results
 
 
-def check(campaign: Campaign, plan: Cases) -> None:
-    """Raise InputError for a campaign that cannot be run, before anything of it runs.
+def check(question: Question, plan: Cases) -> None:
+    """Raise InputError for a question that cannot be run, before anything of it runs.
 
     Each case (a variant at a point of the axes) that is looked at is run until time 0, which checks
     its whole scenario and the policy's first answer. Of many cases only some are looked at
     (`Cases.looked_at`); if another one turns out to be no scenario, the campaign ends when its turn
     comes.
     """
-    with naming(campaign.source):
-        for measure in campaign.gauges:
+    door, until = question.door, question.surely.until
+    with naming(door.source):
+        for measure in question.measured.gauges:
             if isinstance(measure, OwnMeasure):
                 _ = measure.function  # imports it, or raises InputError
     for case in plan.looked_at():
         scenario = case.scenario(0)
-        if campaign.until is not None:
-            time_limit(campaign.until, scenario.times.value)
+        if until is not None:
+            time_limit(until, scenario.times.value, door.source, door("until"))
         run(scenario, folder=plan.folder, until=0)
 
 
@@ -145,8 +139,7 @@ class Engine:
             try:
                 self._keep(list(map(_killer, batch.runs)) if died else future.result())
             except MeasureRefused as refused:
-                source = self.results.campaign.source
-                raise InputError(source, "measures", *refused.args) from None
+                raise self.results.question.door.refused("measure", *refused.args) from None
             self.watch(len(found), self.asked)
         return len(found) > before
 
@@ -188,9 +181,10 @@ class Engine:
 
     def _batch(self, runs: Sequence[tuple[Case, int, str]]) -> Batch:
         """Return the batch of these runs with everything that a worker process needs for them."""
-        campaign, plan = self.results.campaign, self.results.plan
+        question, plan = self.results.question, self.results.plan
         listed = tuple((key, case.made(k).scenario, case.seed(k)) for case, k, key in runs)
-        common = campaign.gauges, campaign.by, campaign.until, plan.folder
+        measured = question.measured
+        common = measured.gauges, measured.by, question.surely.until, plan.folder
         return Batch(listed, *common, plan.dependencies)
 
 

@@ -24,12 +24,13 @@ def warn_of_indifference(plan: Cases, keys: Iterable[str]) -> None:
     for a reason that their scenarios show."""
     for key in keys:
         for text in _reasons(plan, key):
-            warnings.warn(f"{key} {text}", stacklevel=3)
+            # The line of a program that called `holdfast.compare` or `tune`.
+            warnings.warn(f"{key} {text}", stacklevel=4)
 
 
 def _reasons(plan: Cases, key: str) -> Iterator[str]:
     for section, measure in PRICED.items():
-        if within(key, section) and not _asked(measure, plan.campaign.gauges):
+        if within(key, section) and not _asked(measure, plan.question.measured.gauges):
             yield f"cannot matter: it changes nothing but {measure.value}"
             return
     found = _limits(plan, key)

@@ -8,11 +8,12 @@ from math import inf, isnan
 from pathlib import Path
 from typing import Any
 
-from sims.campaign import Campaign, PictureSection
 from sims.campaign.axes import Dimension, as_toml, settings_text
 from sims.campaign.comparing import Comparison, Line, Verdict
+from sims.campaign.question import Question
 from sims.campaign.results import Results
 from sims.campaign.search import SURE, Search, State, Trial, estimate
+from sims.campaign.sections import PictureSection
 from sims.durations import seconds
 from sims.errors import InputError
 from sims.intervals import LEVEL, Estimate
@@ -38,30 +39,30 @@ def draw(results: Results, path: Path) -> Path:
     Raises InputError where the campaign file has no [picture], where matplotlib is missing, and
     where there is nothing to draw.
     """
-    campaign, picture = results.campaign, results.campaign.picture
+    question, picture = results.question, results.question.picture
     if picture is None:
-        raise InputError(campaign.source, "picture", "missing", "[picture] with x")
-    gauge = campaign.gauge(picture.measure)
+        raise InputError(question.door.source, "picture", "missing", "[picture] with x")
+    gauge = question.measured.gauge(picture.measure)
     cells = results.comparisons(gauge, None if picture.show == "mean" else picture.show)
-    panels = panels_of(campaign, picture, cells)
+    panels = panels_of(question, picture, cells)
     if not panels:
-        raise InputError(campaign.source, "picture", "no cell has a value", "finished runs")
+        raise InputError(question.door.source, "picture", "no cell has a value", "finished runs")
     names, (beside, level) = picture.labels, SHOWN[picture.show]
-    values = campaign.axes[picture.x]
-    ticks = {_number(it, campaign.source, picture): it for it in values if isinstance(it, str)}
+    values = question.varied.axes[picture.x]
+    ticks = {_number(it, question.door.source, picture): it for it in values if isinstance(it, str)}
     unit = f", {units(results.unit)}" if gauge.timed and picture.show != "ratio" else ""
     best = max if gauge.higher_is_better else min
     stars = {
         panel: {name: best(curve, key=lambda at: at[1].mean)[0] for name, curve in curves.items()}
         for panel, curves in (panels if picture.best else {}).items()
     }
-    baseline = names.get(campaign.reference, campaign.reference)
+    baseline = names.get(question.varied.reference, question.varied.reference)
     return draw_panels(
         panels,
         path,
-        picture.title or campaign.name,
+        picture.title or question.name,
         names.get(picture.x) or axis_words(picture.x, "" if ticks else results.unit),
-        names.get(picture.measure or campaign.measures[0], gauge.words)
+        names.get(picture.measure or question.measured.names[0], gauge.words)
         + beside.format(baseline)
         + unit,
         columns=min(picture.columns, len(panels)),
@@ -75,7 +76,7 @@ def draw(results: Results, path: Path) -> Path:
     )
 
 
-def panels_of(campaign: Campaign, picture: PictureSection, cells: Iterable[Comparison]) -> Panels:
+def panels_of(question: Question, picture: PictureSection, cells: Iterable[Comparison]) -> Panels:
     """Return the points (x, estimate) of each line in each panel, in order of x.
 
     Estimates are the means of the measure, or the effects against the baseline, which then has no
@@ -94,10 +95,12 @@ def panels_of(campaign: Campaign, picture: PictureSection, cells: Iterable[Compa
             place = dict(cell.point) | {VARIANT: line.variant}
             curves = found.setdefault(_named(picture.panels, place, picture), {})
             curve = curves.setdefault(_named(picture.lines, place, picture), [])
-            at = _number(place[picture.x], campaign.source, picture)
+            at = _number(place[picture.x], question.door.source, picture)
             if any(at == other for other, _ in curve):
                 problem = "several values at one place: an axis, or `variant`, is in no key"
-                raise InputError(campaign.source, "picture", problem, "x, lines, panels with all")
+                raise InputError(
+                    question.door.source, "picture", problem, "x, lines, panels with all"
+                )
             curve.append((at, estimate))
             curve.sort(key=lambda point: point[0])
     return found

@@ -5,32 +5,25 @@ Scenarios are made when they are asked for, and few are kept: a campaign may hav
 
 from __future__ import annotations
 
-import inspect
-import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from copy import deepcopy
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from math import prod
 from pathlib import Path
 from typing import Any
 
-import attrs
 import numpy as np
 from attrs import define, field, frozen
 
-from sims.campaign import Campaign
-from sims.campaign.axes import Settings, as_toml, is_object, objects, settings_text, within
+from sims.campaign.axes import Settings, objects, settings_text
 from sims.campaign.batches import OwnMeasure, seeded
 from sims.campaign.follows import FORM, followed, names_in
-from sims.errors import COMMAND_LINE, InputError
-from sims.own_modules import running
+from sims.campaign.question import Question
 from sims.packing import Dependencies, dependencies_of, digest
 from sims.scenario import Scenario
-from sims.scenario.loader import parse, read, words
-from sims.scenario.own_code import imported
-from sims.scenario.tables import leaves, put
-from sims.world import checked_seed, with_given
+from sims.scenario.loader import words
+from sims.scenario.tables import leaves
+from sims.world import checked_seed
 
 LOOKED_AT = 256
 """Number of cases that are checked before anything runs, unless there are more variants, or values
@@ -93,29 +86,20 @@ class Case:
 
     def settings(self) -> Settings:
         """Return all settings by which the case changes the base scenario, as pairs (dotted key,
-        value) in the order in which they are set: the campaign's `set`, the point on the axes, the
+        value) in the order in which they are set: those of the subject, the point on the axes, the
         variant, and what follows from these. If a key comes twice, its last value counts.
 
         Raises InputError where nothing follows."""
-        campaign = self.plan.campaign
-        own = (*campaign.set.items(), *self.point, *campaign.variants[self.variant].items())
-        return self.plan.completed(own) if campaign.follows else own
+        question = self.plan.question
+        changes, variant = question.subject.changes, self.plan.variants[self.variant]
+        own = (*changes.items(), *self.point, *variant.items())
+        return self.plan.completed(own) if question.varied.follows else own
 
     def reproducing(self, replication: int) -> str:
-        """Return the command that runs one replication alone and logs it.
-
-        If a function makes the scenario, no command does; return the function's name, its settings
-        and the seed.
-        """
-        campaign = self.plan.campaign
-        words = [f"{key}={as_toml(value)}" for key, value in self.settings()]
-        seed = ["--seed", str(self.seed(replication))]
-        if campaign.made:
-            return shlex.join([campaign.scenario, *words, *seed])
-        file = str(Path(campaign.folder, campaign.scenario))
-        sets = [part for word in words for part in ("--set", word)]
-        until = [] if campaign.until is None else ["--until", str(campaign.until)]
-        return shlex.join(["holdfast", "run", file, *sets, *seed, *until])
+        """Return what runs one replication alone: a command that logs it or, where there is no
+        file, a call."""
+        question, seed = self.plan.question, self.seed(replication)
+        return question.subject.command(self.settings(), seed, question.surely.until)
 
     def __str__(self) -> str:
         return f"{self.variant}, {settings_text(self.point)}" if self.point else self.variant
@@ -123,9 +107,9 @@ class Case:
 
 @define(eq=False)
 class Cases(Sequence[Case]):
-    """All cases of a campaign in order: by point on the axes, and then by variant."""
+    """All cases of a question in order: by point on the axes, and then by variant."""
 
-    campaign: Campaign
+    question: Question
     dependencies: Dependencies = field(factory=Dependencies, init=False)
     """Files and modules that the scenarios made so far need."""
     made: Callable[[int, int], Made] = field(init=False)
@@ -139,10 +123,10 @@ class Cases(Sequence[Case]):
         self.made = lru_cache(KEPT)(self._make)
 
     @classmethod
-    def of(cls, campaign: Campaign) -> Cases:
-        """Return the plan of a campaign. Raises InputError where one of the cases that `looked_at`
+    def of(cls, question: Question) -> Cases:
+        """Return the plan of a question. Raises InputError where one of the cases that `looked_at`
         yields is no scenario."""
-        plan = cls(campaign)
+        plan = cls(question)
         for case in plan.looked_at():
             case.made(0)
         return plan
@@ -161,7 +145,16 @@ class Cases(Sequence[Case]):
     @cached_property
     def _shape(self) -> tuple[int, ...]:
         """Number of values of each axis, in the axes' order, and last the number of variants."""
-        return (*map(len, self.campaign.axes.values()), len(self.campaign.variants))
+        return (*map(len, self.question.varied.axes.values()), len(self.variants))
+
+    @cached_property
+    def variants(self) -> Mapping[str, Mapping[str, Any]]:
+        """Maps names of variants to their settings, in order."""
+        return self.question.varied.variants
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return list(self.variants)
 
     @property
     def places(self) -> int:
@@ -175,9 +168,9 @@ class Cases(Sequence[Case]):
         if not 0 <= number < len(self):
             raise IndexError(number)
         *places, variant = map(int, np.unravel_index(number, self._shape))
-        axes = zip(self.campaign.axes.items(), places, strict=True)
+        axes = zip(self.question.varied.axes.items(), places, strict=True)
         point = tuple((key, values[place]) for (key, values), place in axes)
-        name = list(self.campaign.variants)[variant]
+        name = self._names[variant]
         return Case(self, number, number // self._shape[-1], point, name)
 
     def points(self) -> Iterator[list[Case]]:
@@ -188,42 +181,23 @@ class Cases(Sequence[Case]):
 
     # --- what a case is of --------------------------------------------------------------------
 
-    @cached_property
-    def function(self) -> Callable[..., Any] | None:
-        """The user's function that makes scenarios, or None where the campaign has a scenario file.
-        Raises InputError where it is missing."""
-        campaign = self.campaign
-        return imported(campaign.scenario, campaign.home, "scenario") if campaign.made else None
-
-    @cached_property
-    def _arguments(self) -> frozenset[str]:
-        """Names of the arguments of the user's function that makes scenarios; empty where there is
-        none."""
-        return frozenset(inspect.signature(self.function).parameters if self.function else ())
-
     @property
     def by_seed(self) -> bool:
         """Whether each replication has a scenario of its own, since the user's function that makes
         scenarios has an argument `seed`."""
-        return "seed" in self._arguments
+        return "seed" in self.question.subject.arguments
 
-    @cached_property
+    @property
     def folder(self) -> Path:
         """Folder in which the files of scenarios are sought."""
-        own = "" if self.campaign.made else Path(self.campaign.scenario).parent
-        return self.campaign.home / own
-
-    @cached_property
-    def _base(self) -> dict[str, Any]:
-        """Table of the base scenario's file."""
-        return parse(Path(self.campaign.folder, self.campaign.scenario))
+        return self.question.subject.folder
 
     @cached_property
     def _of_measures(self) -> Dependencies:
         """The files and modules that a worker process needs for the user's own measures."""
-        own = (it for it in self.campaign.gauges if isinstance(it, OwnMeasure))
+        own = (it for it in self.question.measured.gauges if isinstance(it, OwnMeasure))
         named = tuple(it.value for it in own if it.given is None)
-        return dependencies_of(named, self.campaign.home)
+        return dependencies_of(named, self.question.subject.home.absolute())
 
     def completed(self, own: Settings) -> Settings:
         """Return the settings `own` of a case with those that follow from them, and without names
@@ -231,101 +205,40 @@ class Cases(Sequence[Case]):
 
         Raises InputError for an expression that has no value.
         """
-        campaign = self.campaign
-        file = {} if campaign.made else dict(leaves(self._base))
+        subject, follows = self.question.subject, self.question.varied.follows
+        file = {} if subject.made else dict(leaves(subject.table))
         try:
-            found = tuple(followed(campaign.follows, own, file))
+            found = tuple(followed(follows, own, file))
         except ValueError as error:
-            raise InputError(campaign.source, self._option("follows"), str(error), FORM) from None
-        named, keys = names_in(campaign.follows), {*Scenario.model_fields, *self._arguments}
+            raise self.question.door.refused("follows", str(error), FORM) from None
+        named, keys = names_in(follows), {*Scenario.model_fields, *subject.arguments}
         kept = (it for it in own if "." in it[0] or it[0] in keys or it[0] not in named)
         return (*kept, *found)
-
-    def _option(self, key: str) -> str:
-        """Return the name of the option, or else the key of a campaign's file, that an error about
-        a setting names."""
-        return "--vary" if self.campaign.source == COMMAND_LINE else key
 
     def _make(self, number: int, index: int) -> Made:
         """Make the scenario of case `number`, for replication `index`, with its first seed, its
         digest, and the files and modules that it needs.
 
-        Raises InputError where the settings give no scenario, or where a seed of the campaign would
+        Raises InputError where the settings give no scenario, or where a seed of the question would
         be too large.
         """
-        campaign = self.campaign
-        scenario = self._scenario(self[number].settings(), index)
+        question, settings = self.question, self[number].settings()
+        subject, surely, door = question.subject, question.surely, question.door
+        scenario = subject.with_(settings, question.varied.key, door, surely.seed or 0, index)
         if index:
             dependencies, first = self.made(number, 0).dependencies, self.made(number, 0).first
         else:
-            first = scenario.seed if campaign.seed is None else campaign.seed
-            key = "--runs" if campaign.source == COMMAND_LINE else "seed"
-            checked_seed(first + campaign.most - 1, campaign.source, key)
+            first = scenario.seed if surely.seed is None else surely.seed
+            checked_seed(first + surely.most - 1, door.source, door("runs"))
             table = scenario.model_dump(exclude=NAMES, warnings=False)
             dependencies = dependencies_of(words(table), self.folder) | self._of_measures
             self.dependencies |= dependencies
-        # Objects have no digest; their ids identify them within this process, and `compare` refuses
-        # to store results of theirs.
-        identities = list(map(id, objects(self[number].settings()).values()))
+        # Objects have no digest; their ids identify them within this process, and a question about
+        # objects has no store.
+        identities = list(map(id, objects(settings).values()))
         files = dependencies.code, sorted(dependencies.digests().values())
-        measured = identities, campaign.until, campaign.by, files
+        measured = identities, surely.until, question.measured.by, files
         # Numpy would abbreviate long arrays, and two different scenarios would have one digest.
         with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
             root = digest(repr((seeded(scenario, 0), *measured)).encode())
         return Made(scenario, root, first, dependencies)
-
-    def _scenario(self, given: Settings, index: int) -> Scenario:
-        """Return the base scenario with the settings `given`. Where a function makes scenarios, it
-        is the one of replication `index`."""
-        given_objects = objects(given)
-        plain = tuple(pair for pair in given if not is_object(*pair))
-        if self.function is None:
-            source = str(Path(self.campaign.folder, self.campaign.scenario))
-            scenario = self._read(self._base, plain, source)
-        else:
-            scenario = self._made(self.function, plain, index)
-        return with_given(scenario, **given_objects) if given_objects else scenario
-
-    def _made(self, function: Callable[..., Any], given: Settings, index: int) -> Scenario:
-        """Return the scenario that the user's function makes for replication `index` with the
-        settings `given`.
-
-        Settings that are no arguments of the function are put into the table that it returns.
-        Raises InputError where it returns neither a table nor a `Scenario`, or returns a `Scenario`
-        and settings are left.
-        """
-        campaign = self.campaign
-        arguments = {key: value for key, value in given if key in self._arguments}
-        rest = tuple((key, value) for key, value in given if key not in self._arguments)
-        if self.by_seed:
-            arguments["seed"] = (campaign.seed or 0) + index
-        with running("scenario", repr(campaign.scenario), "a function that makes a scenario"):
-            made = function(**arguments)
-        if isinstance(made, dict):
-            return self._read(made, rest, campaign.scenario)
-        if not isinstance(made, Scenario) or rest:
-            problem = f"{rest[0][0]} is no argument of it" if rest else f"it made {made!r:.60}"
-            raise InputError(campaign.source, "scenario", problem, "a scenario file's table")
-        return made
-
-    def _read(self, table: dict[str, Any], given: Settings, source: str) -> Scenario:
-        """Return the scenario of a copy of `table` with the settings `given`.
-
-        Raises InputError where a key has no place in the table, naming the campaign's file, and
-        where the table is no scenario, naming `source`.
-        """
-        table_of_case, named = deepcopy(table), self.campaign.source
-        option = self._option("set, axes or variants")
-        for key, value in given:
-            try:
-                put(table_of_case, key, value, option)
-            except InputError as error:
-                raise attrs.evolve(error, source=named) from None
-        try:
-            return read(table_of_case, source, self.folder)
-        except InputError as error:
-            # The file is not to blame for what was put into it.
-            if error.source != source or not any(within(error.key, key) for key, _ in given):
-                raise
-            problem = f"{error.key}: {error.problem}"
-            raise attrs.evolve(error, source=named, key=option, problem=problem) from None

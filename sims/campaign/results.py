@@ -23,21 +23,13 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
 
-from sims.campaign import Campaign, Precision
 from sims.campaign.axes import as_toml
 from sims.campaign.batches import AnyMeasure, RunResult, RunStatus
-from sims.campaign.comparing import (
-    Compared,
-    Comparison,
-    Effect,
-    compare,
-    judged,
-    known_of,
-    run_of,
-    values_of,
-    widths,
-)
+from sims.campaign.comparing import Comparison, Effect, compare, judged, widths
+from sims.campaign.observations import Compared, known_of, run_of, values_of
 from sims.campaign.plan import Case, Cases
+from sims.campaign.question import Question
+from sims.campaign.sections import Precision
 from sims.campaign.stored import COLUMNS, noted_in, results_in, types_of
 from sims.errors import InputError
 from sims.exports.tables import guarded, polars_or_error, restore_interrupts
@@ -78,7 +70,7 @@ class Kept:
 class Results:
     """The runs of a campaign and their results."""
 
-    campaign: Campaign
+    question: Question
     plan: Cases
     found: dict[str, RunResult] = field(factory=dict)
     """Maps the key of each run that has a result to it."""
@@ -89,24 +81,24 @@ class Results:
     @classmethod
     def of(
         cls,
-        campaign: Campaign,
+        question: Question,
         plan: Cases | None = None,
         store: Kept | None = None,
         partly: bool = False,
     ) -> Results:
-        """Return a campaign with those results of `store` that are of its runs; with none where
+        """Return a question with those results of `store` that are of its runs; with none where
         `store` is None.
 
         `plan` has the campaign's cases, by default made here. With `partly`, runs of which not all
         of its measures are known are among them. Raises InputError where a case is no scenario.
         """
-        plan = Cases.of(campaign) if plan is None else plan
+        plan = Cases.of(question) if plan is None else plan
         known = {} if store is None else store.results
-        keys = (case.key(k) for case in plan for k in range(campaign.most)) if known else ()
+        keys = (case.key(k) for case in plan for k in range(question.surely.most)) if known else ()
         found = {key: known[key] for key in keys if key in known}
-        asked = [it.value for it in campaign.gauges]
+        asked = [it.value for it in question.measured.gauges]
         return cls(
-            campaign, plan, {key: it for key, it in found.items() if partly or it.has(asked)}
+            question, plan, {key: it for key, it in found.items() if partly or it.has(asked)}
         )
 
     def forget_raised(self) -> None:
@@ -124,7 +116,7 @@ class Results:
     def asked(self) -> int:
         """Return the number of runs that are asked for, as far as known by now: with `precision`,
         more may be asked for after the next look at the intervals."""
-        return sum(self._counts()) * len(self.campaign.variants)
+        return sum(self._counts()) * len(self.question.varied.variants)
 
     def left(self) -> int:
         """Return the number of runs that are asked for and have no result."""
@@ -170,8 +162,8 @@ class Results:
     def _counts(self) -> Iterator[int]:
         """Yield, for each point on the axes, the number of replications of each variant that are
         asked for now."""
-        if self.campaign.precision is None:
-            return repeat(self.campaign.replications, self.plan.places)
+        if self.question.surely.precision is None:
+            return repeat(self.question.surely.runs, self.plan.places)
         return map(self._looked, self.plan.points())
 
     def _looked(self, cases: list[Case]) -> int:
@@ -181,7 +173,7 @@ class Results:
         It is that of the first look for which replications are missing, or at which the intervals
         are narrow enough; after the last look it is the most that `precision` allows.
         """
-        precision = self.campaign.precision
+        precision = self.question.surely.precision
         assert precision is not None
         for count in precision.looks():
             if self._known_well(precision, cases, count) is not False:
@@ -191,7 +183,7 @@ class Results:
     def wide(self) -> int:
         """Return the number of points on the axes that had all replications that `precision` allows
         and still have too wide an interval; 0 without `precision`."""
-        asked = self.campaign.precision
+        asked = self.question.surely.precision
         if asked is None:
             return 0
         known = (self._known_well(asked, cases, asked.most) for cases in self.plan.points())
@@ -212,21 +204,22 @@ class Results:
         return self._precise[at]
 
     def _look(self, precision: Precision, cases: list[Case], count: int) -> bool:
-        campaign, gauge = self.campaign, self.campaign.gauge(precision.measure)
+        measured, surely = self.question.measured, self.question.surely
+        gauge = measured.gauge(precision.measure)
         runs = {
             case.variant: [
-                run_of(self.found[case.key(k)], gauge, campaign.until) for k in range(count)
+                run_of(self.found[case.key(k)], gauge, surely.until) for k in range(count)
             ]
             for case in cases
         }
         if precision.of == "effect":
             tests = max((len(cases) - 1) * self.plan.places, 1)
-            level = 1 - (1 - campaign.level) / tests  # that of the intervals that are printed
-            names = campaign.reference, campaign.effect
+            level = 1 - (1 - surely.level) / tests  # that of the intervals that are printed
+            names = self.question.varied.reference, measured.effect
             found = widths(compare((), gauge, runs, *names, level))
         else:
             known = ((values_of(row), known_of(row, gauge)) for row in runs.values())
-            means = (mean_of(values, campaign.level, it) for values, it in known)
+            means = (mean_of(values, surely.level, it) for values, it in known)
             found = ((it.mean, it.half) for it in means)
         return all(precision.reached(scale, half) for scale, half in found)
 
@@ -241,31 +234,35 @@ class Results:
         The measure is `gauge`, by default the first, and variants are compared by `effect`, by
         default the campaign's. All intervals hold together at 95 %.
         """
-        found = self.compared(gauge or self.campaign.gauges[0], effect)
-        return judged(found, self.campaign.level)
+        found = self.compared(gauge or self.question.measured.gauges[0], effect)
+        return judged(found, self.question.surely.level)
 
     def compared(self, gauge: AnyMeasure, effect: Effect | None = None) -> list[Comparison]:
-        """Return the comparisons as `comparisons` does, but with each interval at `Campaign.level`
+        """Return the comparisons as `comparisons` does, but with each interval at `Certainty.level`
         by itself and with verdicts still open, so that several measures can be judged together."""
-        campaign, level, found = self.campaign, self.campaign.level, list[Comparison]()
-        effect = effect or campaign.effect
+        varied, measured, surely = (
+            self.question.varied,
+            self.question.measured,
+            self.question.surely,
+        )
+        effect, found = effect or measured.effect, list[Comparison]()
         for _, group in groupby(self.finished(), lambda it: it[0][0].place):
             listed = list(group)
             for job_class in self._classes(gauge, [result for _, result in listed]):
-                runs = {name: list[Compared]() for name in campaign.variants}
+                runs = {name: list[Compared]() for name in varied.variants}
                 for (case, _), result in listed:
-                    runs[case.variant].append(run_of(result, gauge, campaign.until, job_class))
+                    runs[case.variant].append(run_of(result, gauge, surely.until, job_class))
                 at = (
                     *listed[0][0][0].point,
-                    *([(campaign.by.value, job_class)] if campaign.by else ()),
+                    *([(measured.by.value, job_class)] if measured.by else ()),
                 )
-                found.append(compare(at, gauge, runs, campaign.reference, effect, level))
+                found.append(compare(at, gauge, runs, varied.reference, effect, surely.level))
         return found
 
     def _classes(self, gauge: AnyMeasure, results: list[RunResult]) -> Iterable[str]:
         """Return the names of the classes of jobs that are compared, in order of appearance.
         Without `by` it is the class of all jobs, which has the empty name."""
-        if self.campaign.by is None:
+        if self.question.measured.by is None:
             return [""]
         return dict.fromkeys(
             job_class for it in results for job_class in it.blocks.get(gauge.value, ()) if job_class
@@ -287,7 +284,7 @@ class Results:
         frame = frame_of([result for _, result in found], places)
         frame = frame.drop("key", "blocks", "speaks", "drew", "expected", "struck")
         frame = frame.cast({"seed": polars_or_error().UInt64})
-        asked = [it.value for it in self.campaign.gauges if it.value in frame.columns]
+        asked = [it.value for it in self.question.measured.gauges if it.value in frame.columns]
         former = {name for _, result in found for name in result.values} - set(asked)
         others = [it for it in frame.columns if it not in (*asked, *former)]
         return frame.select(*others, *asked, *sorted(former))
@@ -296,12 +293,19 @@ class Results:
         """Return the campaign's name, source and number of runs, and the digests of Holdfast's code
         and of the files read; a store notes them, to tell later what has changed."""
         return {
-            "campaign": self.campaign.name,
-            "source": self.campaign.source,
+            "campaign": self.question.name,
+            "source": self.question.door.source,
             "cells": self.asked(),
             "code": self.plan.dependencies.code,
             "files": self.plan.dependencies.digests(),
         }
+
+
+def refuse_raised(found: Results) -> None:
+    """Raise InputError for the first run that an error ended, if there is one: an answer without
+    that run would be meaningless."""
+    for (case, _), result in found.raised():
+        raise InputError(f"{case}, seed {result.seed}", "", str(result.error))
 
 
 def plain(value: object) -> int | float | str:

@@ -3,99 +3,59 @@ in the time that there is."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 
-from attrs import define, evolve, field, frozen
+from attrs import define, evolve, field
 
-from sims.campaign import Campaign
-from sims.campaign.axes import Dimension, Point, settings_at, settings_text
+from sims.campaign.axes import Point, settings_at, settings_text
 from sims.campaign.batches import RunResult, RunStatus
-from sims.campaign.comparing import known_of, run_of
-from sims.campaign.engine import LONGEST, Watch, execute
+from sims.campaign.certainty import Certainty
+from sims.campaign.engine import LONGEST, execute
 from sims.campaign.executors import Workers
+from sims.campaign.observations import known_of, run_of
 from sims.campaign.pace import Pace
 from sims.campaign.plan import Cases
-from sims.campaign.question import named, refuse_raised
-from sims.campaign.results import Kept, Results
-from sims.campaign.search import SURE, Search, Value, Values, depleted_of, estimate
-from sims.durations import seconds
-from sims.errors import COMMAND_LINE, InputError
+from sims.campaign.question import Question
+from sims.campaign.results import Kept, Results, refuse_raised
+from sims.campaign.search import SURE, Search, Value, Values, depleted_of
+from sims.campaign.varied import Ranges
 from sims.intervals import Estimate
-from sims.metrics.measures import Measure
 from sims.telling import counted, time_words
-
-RELATION = re.compile(r"\s*(>=|<=)\s*")
-
-
-@frozen
-class Bound:
-    """A measure whose mean has to be at least, or at most, a number."""
-
-    measure: Measure
-    least: bool
-    limit: float
-
-    @classmethod
-    def of(cls, word: str) -> Bound:
-        """Return the bound that a text such as `goodput>=0.95` or `makespan<=2d` states.
-
-        Raises InputError for another word.
-        """
-        try:
-            measure, relation, limit = RELATION.split(word.strip(), maxsplit=1)
-            return cls(Measure(measure), relation == ">=", float(seconds(limit)))
-        except ValueError:
-            names = ", ".join(it.value for it in Measure)
-            accepted = f"MEASURE>=NUMBER or MEASURE<=NUMBER; measures: {names}"
-            raise InputError(COMMAND_LINE, "--subject-to", f"{word!r} is none", accepted) from None
-
-    def beyond(self, values: Sequence[Value], which: int, level: float) -> Estimate:
-        """Return by how much the mean of value number `which` is beyond the bound; it is at most 0
-        where it keeps to it."""
-        sign, it = -1 if self.least else 1, estimate(values, which, level)
-        mean, *ends = (sign * (end - self.limit) for end in (it.mean, it.low, it.high))
-        return Estimate(mean, min(ends), max(ends), it.size)
-
-    def __str__(self) -> str:
-        return f"{self.measure.value} {'>=' if self.least else '<='} {self.limit:g}"
 
 
 @define
 class Runner:
     """Runs the points of a search, and of its answer, as variants of a campaign."""
 
-    asked: Campaign
+    question: Question
     workers: Workers
     kept: Kept
     pace: Pace
-    watch: Watch
-    say: Callable[[str], object]
-    over: tuple[Dimension, ...]
-    bounds: tuple[Bound, ...]
-    tolerance: float
-    each: int
-    sign: int
     search: Search = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        how = self.tolerance, self.each, self.sign
-        self.search = Search(self.over, self.evaluate, self.beyond, *how)
+        sign = -1 if self.question.measured.gauges[0].higher_is_better else 1
+        ranges = self._ranges
+        how = ranges.tolerance, ranges.each, sign
+        self.search = Search(ranges.over, self.evaluate, self.beyond, *how)
 
-    def run(self, points: Sequence[Point], asked: Campaign, others: int) -> Results:
-        """Run the campaign `asked` with a variant for each of these points, and return its results.
+    @property
+    def _ranges(self) -> Ranges:
+        assert isinstance(self.question.varied, Ranges)
+        return self.question.varied
+
+    def run(self, points: Sequence[Point], surely: Certainty, others: int) -> Results:
+        """Run these points, each as often as `surely` says, and return the results.
 
         `others` is the number of runs of other points, which count as done where progress is shown.
         """
-        with naming_over():
-            found = execute(
-                self._campaign(asked, points),
-                self.workers,
-                self.kept,
-                watch=lambda now, _: self._seen(others + now),
-                longest=self.pace.longest(LONGEST),
-            )
+        found = execute(
+            self._about(points, surely),
+            self.workers,
+            self.kept,
+            watch=lambda now, _: self._seen(others + now),
+            longest=self.pace.longest(LONGEST),
+        )
         refuse_raised(found)
         return found
 
@@ -106,43 +66,44 @@ class Runner:
         if not self.pace.ran:
             self._look(points, known)
         found = self._run_timed(points, self.pace.affordable(self._known(points, count), count))
-        return dict(zip(points, values_of(found, self.bounds), strict=True))
+        return dict(zip(points, values_of(found), strict=True))
 
     def _known(self, points: Sequence[Point], count: int) -> list[int]:
         """Return how many of the first `count` runs of each point have a result."""
         if not self.kept.results:
             return [0] * len(points)
-        plan = Cases(self._campaign(self.asked, points))
+        plan = Cases(self._about(points, self.question.surely))
         return [sum(case.key(k) in self.kept.results for k in range(count)) for case in plan]
 
-    def _campaign(self, asked: Campaign, points: Sequence[Point]) -> Campaign:
-        """Return the campaign `asked` with a variant for each of these points."""
-        variants = named([settings_at(self.over, it) for it in points])
-        return asked.model_copy(update={"variants": variants})
+    def _about(self, points: Sequence[Point], surely: Certainty) -> Question:
+        """Return the question about these points, each a variant."""
+        return evolve(self.question, varied=self._ranges.at(points), surely=surely)
+
+    def _each(self, runs: int) -> Certainty:
+        """Return how surely a point of the search is known by so many runs."""
+        return evolve(self.question.surely, runs=runs, precision=None)
 
     def _look(self, points: Sequence[Point], known: int) -> None:
         """Run a few points once to see how long a run takes, and say the plan."""
-        asked = self.asked.model_copy(update={"replications": 1})
-        found = self.run(points[: 2 * self.workers.slots], asked, 0)
+        found = self.run(points[: 2 * self.workers.slots], self._each(1), 0)
         # What they took themselves: the first ones also wait for processes to begin.
         took = sum(it.seconds for it in found.found.values())
         self.pace.note(len(found.found), took / self.workers.slots)
-        if all(None not in value for row in values_of(found, self.bounds) for value in row):
-            self.say(self._plan(len(points), known))
+        if all(None not in value for row in values_of(found) for value in row):
+            self.question.where.say(self._plan(len(points), known))
 
     def beyond(self, values: Sequence[Value]) -> list[Estimate]:
         """Return by how much the means of a point's values are beyond each bound."""
-        return [it.beyond(values, k, SURE) for k, it in enumerate(self.bounds, 1)]
+        return [it.beyond(values, k, SURE) for k, it in enumerate(self.question.measured.bounds, 1)]
 
     def _run_timed(self, points: Sequence[Point], count: int) -> Results:
         others = (len(it.values) for it in self.search.trials.values() if it.point not in points)
-        asked = self.asked.model_copy(update={"replications": count})
         known = len(self.kept.results)
         with self.pace.timing(lambda: len(self.kept.results) - known):
-            return self.run(points, asked, sum(others))
+            return self.run(points, self._each(count), sum(others))
 
     def _seen(self, done: int) -> None:
-        self.watch(done, self.search.at_most + self.pace.reserved)
+        self.question.where.watch(done, self.search.at_most + self.pace.reserved)
         self.pace.check()
 
     def _plan(self, points: int, known: int) -> str:
@@ -155,18 +116,18 @@ class Runner:
         return text + (f", of which {known:,} may be known" if known else "")
 
 
-def values_of(found: Results, bounds: Sequence[Bound]) -> list[Values]:
+def values_of(found: Results) -> list[Values]:
     """Return, for each variant, a tuple for each run: the value of the measure first, and then of
     those that have bounds."""
-    campaign = found.campaign
-    gauges = [campaign.gauges[0], *(campaign.gauge(it.measure.value) for it in bounds)]
-    rows: dict[str, list[RunResult]] = {name: [] for name in campaign.variants}
+    measured, until = found.question.measured, found.question.surely.until
+    gauges = [measured.gauges[0], *(it.measure for it in measured.bounds)]
+    rows: dict[str, list[RunResult]] = {name: [] for name in found.plan.variants}
     for (case, _), result in found.finished():
         rows[case.variant].append(result)
 
     def values(results: Sequence[RunResult]) -> Values:
         """Return the values of a variant's runs with the knowledge of each measure."""
-        columns = [[run_of(it, gauge, campaign.until) for it in results] for gauge in gauges]
+        columns = [[run_of(it, gauge, until) for it in results] for gauge in gauges]
         known = map(known_of, columns, gauges)
         rows = zip(*([run.value for run in row] for row in columns), strict=True)
         return Values(rows, known, sum(it.end is RunStatus.DEPLETED for it in results))
@@ -190,12 +151,3 @@ def short_of_workers(search: Search) -> Iterator[str]:
     more = [f"some of {counted(len(short) - SHORT, 'further point')}"] if short[SHORT:] else []
     if short:
         yield f"Ran out of workers, so that their points are no answer: {'; '.join(told + more)}."
-
-
-@contextmanager
-def naming_over() -> Iterator[None]:
-    """Return a context in which errors about variants name the option of a search."""
-    try:
-        yield
-    except InputError as error:
-        raise evolve(error, key=error.key.replace("--vary", "--over")) from None

@@ -7,87 +7,29 @@ seed; all intervals of the table hold together.
 
 from __future__ import annotations
 
-import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
-from math import inf, isfinite
+from itertools import chain
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from attrs import define, frozen
-from pydantic import BaseModel
 
 from policies.maths.tolerance import ROUNDING
 from sims.campaign.answers import Answer, assumptions, ends, lacking
+from sims.campaign.asking import ran
 from sims.campaign.axes import unit_of
 from sims.campaign.comparing import Comparison, Line
-from sims.campaign.engine import Watch, execute, unwatched
-from sims.campaign.executors import Workers
-from sims.campaign.question import campaign_of, changed, gauge_of, percentage, refuse_raised
-from sims.campaign.results import store_in
-from sims.errors import COMMAND_LINE, InputError
+from sims.campaign.question import Question
+from sims.campaign.shifts import Pair, Shifts, number_at
+from sims.campaign.tables import Table
 from sims.intervals import Estimate, rounded
-from sims.metrics.measures import Measure
 from sims.plots.maps import Dot, draw_maps
 from sims.plots.tornado import Bar, draw_tornado
 from sims.scenario import Scenario
 from sims.scenario.keys import axis_words, is_time
-from sims.scenario.loader import read
-from sims.scenario.tables import leaves
-from sims.tables.fields import Measured, Timed, annotated
-from sims.tables.refusals import meant
 from sims.telling import SECOND, amount_of, counted, grid, units
-
-MOST = 40
-"""Largest number of keys that are varied without being named."""
-BASE = "as it is"
-STEPS = -1.0, -0.5, 0.0, 0.5, 1.0
-"""Parts of the change at which each of two numbers is looked at."""
-Pair = tuple[float, float]
-"""Values of two numbers."""
-
-
-def measured_keys(table: Mapping[str, Any], scenario: BaseModel) -> Iterator[str]:
-    """Yield the dotted key of each number of a scenario file's table that has a unit in `scenario`,
-    its parsed form, and is above 0 and finite."""
-    for key, _ in leaves(table):
-        value, measured = _number(scenario, key)
-        if measured and 0 < value < inf:
-            yield key
-
-
-LENGTH = re.compile(r"job\.(jobs\.\d+\.)?(time|(speedup|synthetic)\..+)")
-"""Pattern of the keys that say how much work jobs are. They matter in every scenario, and tell
-nothing."""
-
-
-def _number(scenario: BaseModel, key: str) -> tuple[float, bool]:
-    """Return the number at a dotted key of a scenario, an int where it has to be whole, and whether
-    its field has a unit; (inf, False) where the key has no number."""
-    place: Any = scenario
-    measured, marks = False, Timed | Measured
-    for step in key.split("."):
-        if isinstance(place, BaseModel) and step.isdigit():
-            place = getattr(place, "laws", ())  # `faults` of several laws is a list in files
-        if isinstance(place, BaseModel) and step in type(place).model_fields:
-            field = type(place).model_fields[step]
-            own = any(isinstance(it, marks) for it in field.metadata)
-            place, measured = getattr(place, step), own or annotated(field.annotation, marks)
-        elif isinstance(place, list | tuple) and step.isdigit() and int(step) < len(place):
-            place, measured = place[int(step)], False
-        elif isinstance(place, list | tuple) and _named(place, step) is not None:
-            place, measured = _named(place, step), False
-        else:
-            return inf, False
-    number = isinstance(place, int | float) and not isinstance(place, bool)
-    # Times are read from texts, as ints too; what has a unit need not be whole.
-    return (float(place) if measured else place, measured) if number else (inf, False)
-
-
-def _named(items: Sequence[Any], name: str) -> Any:
-    """Return the first of these sections that has this name; None if none has."""
-    return next((it for it in items if getattr(it, "name", None) == name), None)
 
 
 @define(repr=False)
@@ -95,26 +37,29 @@ class Changes(Answer):
     """An answer to what small changes of a scenario's numbers do to the mean of a measure, by its
     ratio to the mean without a change."""
 
-    file: str
-    comparison: Comparison
-    left_out: tuple[str, ...]
-    """Keys of the jobs' own lengths, which are not changed unless they are named."""
-    by: float
-    """Part by which numbers were changed."""
+    question: Question
+    shifts: Shifts
+    """How the question varies the scenario."""
+    comparisons: Sequence[Comparison]
+    """The changes compared with the scenario as it is by each measure; sentences and pictures are
+    about the first."""
     scenario: Scenario
     """Scenario as it is."""
-    whole: Mapping[str, Sequence[float]]
-    """Maps the keys of whole numbers to the values at which they were looked at."""
+
+    @property
+    def comparison(self) -> Comparison:
+        """The changes compared by the first measure."""
+        return self.comparisons[0]
 
     @property
     def measure(self) -> str:
-        """Name of the measure."""
+        """Name of the first measure."""
         return self.comparison.gauge.value
 
     @property
     def part(self) -> str:
         """Fraction by which numbers were changed, as text, such as `20 %`."""
-        return f"{amount_of(100 * self.by)} %"
+        return f"{amount_of(100 * self.shifts.part)} %"
 
     @property
     def runs(self) -> str:
@@ -124,7 +69,9 @@ class Changes(Answer):
     @property
     def title(self) -> str:
         """Title of the table."""
-        return f"{Path(self.file).stem}: {self.measure} over its mean as it is"
+        names = ", ".join(self.question.measured.names)
+        own = "its mean" if len(self.comparisons) == 1 else "their means"
+        return f"{self.question.title}: {names} over {own} as it is"
 
     def text(self, key: str, value: float) -> str:
         """Return a value of a key as text for people: a time to four digits, in the unit that suits
@@ -133,7 +80,7 @@ class Changes(Answer):
             return amount_of(value, 6)
         size, unit = 1.0, self.scenario.times.value
         if unit == SECOND:
-            size, unit = unit_of(_number(self.scenario, key)[0])
+            size, unit = unit_of(number_at(self.scenario, key)[0])
         return counted(value / size, unit, units(unit), 4)
 
     @property
@@ -145,26 +92,25 @@ class Changes(Answer):
     def notes(self) -> list[str]:
         """Sentences below the table: the answer, what the scenario assumes, and at which level the
         intervals hold."""
-        tested = [it.effect for it in self.comparison.lines if it.tested]
+        tested = [it.effect for cell in self.comparisons for it in cell.lines if it.tested]
         many = counted(len(tested), "comparison")
         level = [f"All intervals hold together at 95 % ({many}, Bonferroni)."]
         if all(map(_exact, tested)):
             level = []
-        missing = lacking([self.comparison], self.measure, ranked=False)
+        each = (lacking([it], it.gauge.value, ranked=False) for it in self.comparisons)
+        missing = dict.fromkeys(chain.from_iterable(each))
         assumed = f"Assumed: {assumptions(self.scenario)}."
-        lengths = (
-            f"Left out: {', '.join(self.left_out)}, of which more is more work; --keys has it."
-        )
-        out = [lengths] if self.left_out else []
+        left, has = ", ".join(self.shifts.left_out), self.question.door("keys")
+        out = [f"Left out: {left}, of which more is more work; {has} has it."] if left else []
         return [self.sentence, *missing, *out, *self._whole(), assumed, *level]
 
     def _whole(self) -> Iterator[str]:
         """Yield a note on whole numbers, which change by the whole number nearest to the part."""
-        said = (
+        said = [
             f"{key} at {', '.join(f'{it:,g}' for it in values)}"
-            for key, values in self.whole.items()
-        )
-        if self.whole:
+            for key, values in self.shifts.whole.items()
+        ]
+        if said:
             yield f"Whole numbers are rounded, and change by at least 1: {'; '.join(said)}."
 
 
@@ -219,9 +165,24 @@ class Factor:
 @define(repr=False)
 class Sensitivity(Changes):
     """Answer to which numbers of a scenario matter. Its factors come in the order of how much a
-    change of each changes a measure, those that are shown to matter first."""
+    change of each changes the first measure, those that are shown to matter first."""
 
     factors: list[Factor]
+
+    @property
+    def notes(self) -> list[str]:
+        several = len(self.comparisons) > 1
+        return [*super().notes, *([f"Ranked by {self.measure}."] if several else [])]
+
+    def _beside(self, key: str) -> list[tuple[str, Line, Line]]:
+        """Return, for each further measure, its name and what less and more of a number do to
+        it."""
+        down, up = self.shifts.changes(key)
+        found = []
+        for cell in self.comparisons[1:]:
+            lines = {line.variant: line for line in cell.lines}
+            found.append((cell.gauge.value, lines[down], lines[up]))
+        return found
 
     @property
     def sentence(self) -> str:
@@ -247,28 +208,36 @@ class Sensitivity(Changes):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each number, the most important first: its key and value, the ratio with
-        its interval for less and for more of it, and whether it is shown to matter."""
-        return [
-            {"key": it.key, "value": it.value}
-            | ends(it.down.effect, "less_mean", "less_low", "less_high")
-            | ends(it.up.effect, "more_mean", "more_low", "more_high")
-            | {"matters": it.shown}
-            for it in self.factors
-        ]
+        its interval for less and for more of it, and whether it is shown to matter. Columns of
+        further measures begin with their names, such as `cost_less_mean`."""
+        return [self._row(it) for it in self.factors]
+
+    def _row(self, it: Factor) -> dict[str, Any]:
+        row: dict[str, Any] = {"key": it.key, "value": it.value}
+        row |= _columns("", it.down, it.up) | {"matters": it.shown}
+        for name, down, up in self._beside(it.key):
+            row |= _columns(f"{name}_", down, up)
+        return row
 
     def grid(self) -> Any:
         rows = [
             (
                 *(it.key, _shown(it), self.text(it.key, it.value)),
                 *(rounded(it.down.effect), rounded(it.up.effect)),
+                *(rounded(line.effect) for _, *both in self._beside(it.key) for line in both),
             )
             for it in self.factors
         ]
-        numbers = ["value", f"{self.part} less", f"{self.part} more"]
+        sides = [f"{self.part} less", f"{self.part} more"]
+        names = self.question.measured.names
+        named = [f"{name}: {side}" for name in names for side in sides]
+        numbers = ["value", *(named if len(names) > 1 else sides)]
         return grid(["key", "that it matters"], numbers, rows, self.title)
 
     def as_json(self) -> dict[str, Any]:
-        about = {"measure": self.measure, "by": self.by}
+        names = self.question.measured.names
+        several = {"measures": list(names)} if len(names) > 1 else {}
+        about = {"measure": self.measure, **several, "by": self.shifts.part}
         return about | {"keys": self.rows(), "sentence": self.sentence}
 
     def plot(self, path: str | Path) -> Path:
@@ -281,6 +250,18 @@ class Sensitivity(Changes):
             for it in self.factors
         ]
         return draw_tornado(bars, Path(path), self.sentence, f"{self.measure}, ratio", self.part)
+
+
+def _columns(name: str, down: Line, up: Line) -> dict[str, float | None]:
+    """Return the ratios of a measure for less and for more of a number, with their intervals."""
+    sides = ("less", down), ("more", up)
+    return {
+        key: value
+        for side, line in sides
+        for key, value in ends(
+            line.effect, *(f"{name}{side}_{end}" for end in ("mean", "low", "high"))
+        ).items()
+    }
 
 
 def _exact(effect: Estimate | None) -> bool:
@@ -313,13 +294,12 @@ class PairMap(Changes):
     """Answer to how a measure changes with two numbers of a scenario: its mean for each pair of
     values, over its mean for the scenario as it is."""
 
-    keys: tuple[str, ...]
     points: Mapping[Pair, Line]
     """Maps the values of the two numbers to what they do."""
 
     @property
     def sentence(self) -> str:
-        first, second = self.keys
+        first, second = self.shifts.keys
         shown = [(it.effect, *at) for at, it in self.points.items() if it.differs and it.effect]
         if not shown:
             exact = all(_exact(it.effect) for it in self.points.values())
@@ -340,7 +320,7 @@ class PairMap(Changes):
         """Return a row for each pair of values: the two values, the ratio with its interval, and
         whether the pair is shown to matter."""
         return [
-            dict(zip(self.keys, at, strict=True))
+            dict(zip(self.shifts.keys, at, strict=True))
             | ends(it.effect, "mean", "low", "high")
             | {"matters": it.differs}
             for at, it in self.points.items()
@@ -349,7 +329,7 @@ class PairMap(Changes):
     def grid(self) -> Any:
         """Return the table of the answer for people: a row for each value of the first number, a
         column for each of the second."""
-        first, second = self.keys
+        first, second = self.shifts.keys
         down, across = map(dict.fromkeys, zip(*self.points, strict=True))
         rows = [
             (self.text(first, x), *(rounded(self.points[x, y].effect) for y in across))
@@ -359,7 +339,7 @@ class PairMap(Changes):
         return grid([first], heads, rows, self.title)
 
     def as_json(self) -> dict[str, Any]:
-        about = {"measure": self.measure, "by": self.by, "keys": list(self.keys)}
+        about = {"measure": self.measure, "by": self.shifts.part, "keys": self.shifts.keys}
         return about | {"points": self.rows(), "sentence": self.sentence}
 
     def plot(self, path: str | Path) -> Path:
@@ -371,7 +351,7 @@ class PairMap(Changes):
         points = self.points.items()
         dots = [Dot(*at, it.effect.mean, it.differs, False) for at, it in points if it.effect]
         unit = self.scenario.times.value
-        first, second = (axis_words(key, unit) for key in self.keys)
+        first, second = (axis_words(key, unit) for key in self.shifts.keys)
         names = first, second, f"{self.measure}, ratio"
         ring = "an interval shows that it matters"
         return draw_maps({"": dots}, Path(path), self.sentence, names, ring=ring)
@@ -380,103 +360,34 @@ class PairMap(Changes):
 # --- the question ---------------------------------------------------------------------------------
 
 
-def sensitivity(
-    file: str | Path,
-    keys: Sequence[str] = (),
-    *,
-    pairs: Sequence[str] = (),
-    by: float | str = 0.2,
-    measure: str | Measure = Measure.MAKESPAN,
-    changes: Mapping[str, Any] | None = None,
-    runs: int = 30,
-    seed: int | None = None,
-    until: float | None = None,
-    workers: Workers | None = None,
-    store: str | Path | None = None,
-    watch: Watch = unwatched,
-) -> Sensitivity | PairMap:
+def sensitivity(question: Question) -> Sensitivity | PairMap:
     """Change each number of a scenario alone, and rank the numbers by what that does to a measure;
-    with `pairs`, change two numbers together.
+    or change two numbers together.
 
-    `keys`: the numbers' dotted keys, by default those of every number with a unit that the file
-    gives, but for the jobs' own lengths; `pairs`: two such keys instead; `by`: the part by which
-    each is made smaller and larger, such as 0.2 or "20%", above 0 and below 1. The rest is as for
-    `compare`. Raises InputError for a key that holds no number above 0, for no key, for more than
-    MOST that are not named, for pairs that are not two keys, and for fewer than two runs.
+    Raises InputError for fewer than two runs, where no run of the scenario as it is has a measure,
+    and for two numbers and several measures.
     """
-    if runs < 2:
+    shifts, door = question.varied, question.door
+    assert isinstance(shifts, Shifts)
+    if shifts.paired and len(question.measured.gauges) > 1:
+        problem = f"{', '.join(question.measured.names)}: a map has one"
+        raise door.refused("measure", problem, f"one of them, or {door('keys')}")
+    if question.surely.runs < 2:
         accepted = "a whole number from 2: one run has no interval"
-        raise InputError(COMMAND_LINE, "--runs", f"{runs} is not accepted", accepted)
-    path, changes, (part, _) = Path(file), changes or {}, percentage(by)
-    if not 0 < part < 1:
-        accepted = "a percentage such as 20%, above 0 %, below 100 %"
-        raise InputError(COMMAND_LINE, "--by", f"{by!r} is not accepted", accepted)
-    if pairs and (len(set(pairs)) != 2 or keys):
-        problem = f"{', '.join(pairs)}: a map has two axes" + (", and no --keys" if keys else "")
-        raise InputError(COMMAND_LINE, "--pairs", problem, "two keys, A,B")
-    asked = campaign_of(path, changes, gauge_of(measure), runs, seed, until)
-    table = changed(path, changes)
-    scenario = read(table, str(path), path.parent)
-    every = tuple(measured_keys(table, scenario))
-    lengths = tuple(key for key in every if LENGTH.fullmatch(key) and not (keys or pairs))
-    names = tuple(pairs or keys or (key for key in every if key not in lengths))
-    values = {key: _checked(table, scenario, key) for key in names}
-    if not values or (not keys and len(values) > MOST):
-        problem = f"the file gives {counted(len(values), 'number')} with a unit"
-        raise InputError(COMMAND_LINE, "--keys", problem, "the keys to vary")
-    points = dict[Pair, str]()
-    if pairs:
-        steps = [[_scaled(it, 1 + step * part) for step in STEPS] for it in values.values()]
-        as_is = tuple(_scaled(it, 1) for it in values.values())
-        points = {(x, y): BASE if (x, y) == as_is else f"{x:g} {y:g}" for x, y in product(*steps)}
-        variants = {name: dict(zip(names, at, strict=True)) for at, name in points.items()}
-    else:
-        variants = {
-            f"{key} {sign}": {key: _scaled(value, 1 + step)}
-            for key, value in values.items()
-            for sign, step in (("-", -part), ("+", part))
-        }
-    set_to = [(key, it) for settings in variants.values() for key, it in settings.items()]
-    whole = {
-        key: sorted({it for name, it in set_to if name == key} | {value})
-        for key, value in values.items()
-        if isinstance(value, int)
-    }
-    # The first variant is the baseline, which changes nothing; a map has it as one of its pairs.
-    asked = asked.model_copy(update={"variants": {BASE: {}} | variants | {BASE: {}}})
-    found = execute(asked, workers, store_in(store), watch=watch)
-    refuse_raised(found)
-    [cell] = found.comparisons()
-    lines = {line.variant: line for line in cell.lines}
-    if not lines[BASE].as_asked:
-        problem = f"no run of the scenario as it is has a {cell.gauge.value}"
-        accepted = "a scenario whose runs complete, a later --until, or another measure"
-        raise InputError(COMMAND_LINE, "--measure", problem, accepted)
-    facts = str(path), cell, lengths, part, scenario, whole
-    if pairs:
-        return PairMap(*facts, names, {at: lines[name] for at, name in points.items()})
+        raise door.refused("runs", f"{question.surely.runs} is not accepted", accepted)
+    found = Table(ran(question)).cells
+    lines = {line.variant: line for line in found[0].lines}
+    for cell in found:
+        if not next(it for it in cell.lines if it.variant == shifts.reference).as_asked:
+            problem = f"no run of the scenario as it is has a {cell.gauge.value}"
+            later = f"a later {door('until')}, or another measure"
+            raise door.refused("measure", problem, f"a scenario whose runs complete, {later}")
+    facts = question, shifts, found, question.subject.scenario(door)
+    if shifts.paired:
+        return PairMap(*facts, {at: lines[name] for at, name in shifts.points.items()})
     factors = [
-        Factor(key, value, lines[f"{key} -"], lines[f"{key} +"]) for key, value in values.items()
+        Factor(key, value, *(lines[name] for name in shifts.changes(key)))
+        for key, value in shifts.values.items()
     ]
     factors.sort(key=lambda it: (not it.shown, -it.swing))
     return Sensitivity(*facts, factors)
-
-
-def _checked(table: Mapping[str, Any], scenario: BaseModel, key: str) -> float:
-    """Return the number at a dotted key of the scenario of a file's table. Raises InputError where
-    there is no finite number above 0."""
-    value, _ = _number(scenario, key)
-    if not isfinite(value) or value <= 0:
-        problem = f"{key} holds no number above 0{meant(key, dict(leaves(table)))}"
-        raise InputError(COMMAND_LINE, "--keys", problem, "keys of numbers that the scenario has")
-    return value
-
-
-def _scaled(value: float, part: float) -> float | int:
-    """Return the number times `part`, to twelve digits. A number that has to be whole, an int, is
-    rounded, to another one unless `part` is 1. A whole number whose product is whole is an int."""
-    scaled = float(f"{value * part:.12g}")
-    if isinstance(value, int) and part != 1:
-        more = max(abs(round(scaled) - value), 1)
-        return value + more if part > 1 else value - more
-    return round(scaled) if value == int(value) and scaled == int(scaled) else scaled

@@ -28,14 +28,15 @@ from sims.campaign.answers import (
 from sims.campaign.axes import as_toml, settings_text
 from sims.campaign.batches import AnyMeasure
 from sims.campaign.comparing import Comparison, Line, Verdict, corrected, judged
+from sims.campaign.figures import all_jobs, figures_of, with_unit
 from sims.campaign.picture import draw, draw_runs
 from sims.campaign.results import Results, plain
 from sims.durations import seconds
-from sims.errors import COMMAND_LINE, visible
+from sims.errors import visible
 from sims.exports import tables as exports
-from sims.intervals import about, estimate_as_json, rounded, rounded_ratio
+from sims.intervals import estimate_as_json, rounded
 from sims.plots.pictures import Picture
-from sims.telling import amount_of, counted, grid, in_units, units
+from sims.telling import counted, grid
 from sims.writing import replacing
 
 TEX = ".tex"
@@ -79,10 +80,10 @@ class Table(Answer):
     def cells(self) -> list[Comparison]:
         """Comparisons of all measures, one for each cell and class of jobs, measure by measure.
         Their intervals hold together over all measures."""
-        asked = self.results.campaign
-        found = [cell for gauge in asked.gauges for cell in self.results.compared(gauge)]
-        cells = judged(found, asked.level)
-        return self._by_loss(cells) if asked.by else cells
+        asked = self.results.question
+        found = [cell for gauge in asked.measured.gauges for cell in self.results.compared(gauge)]
+        cells = judged(found, asked.surely.level)
+        return self._by_loss(cells) if asked.measured.by else cells
 
     def _by_loss(self, cells: list[Comparison]) -> list[Comparison]:
         """Return the comparisons of classes of jobs with those first that lose the most, of each
@@ -95,14 +96,15 @@ class Table(Answer):
 
     def comparisons(self) -> list[Comparison]:
         """Return the comparisons of the first measure, one for each cell and class of jobs."""
-        return [cell for cell in self.cells if cell.gauge == self.results.campaign.gauges[0]]
+        first = self.results.question.measured.gauges[0]
+        return [cell for cell in self.cells if cell.gauge == first]
 
     @property
     def _told(self) -> list[list[Comparison]]:
-        """Comparisons of each measure that has sentences: all measures of a command, the first one
-        of a campaign file."""
-        asked = self.results.campaign
-        gauges = asked.gauges if asked.source == COMMAND_LINE else asked.gauges[:1]
+        """Comparisons of each measure that has sentences: of a campaign file the first one, else
+        all."""
+        asked = self.results.question
+        gauges = asked.measured.gauges[: 1 if asked.door.filed else None]
         return [[cell for cell in self.cells if cell.gauge == it] for it in gauges]
 
     def runs(self) -> Any:
@@ -114,14 +116,14 @@ class Table(Answer):
     @property
     def title(self) -> str:
         """Title of the table: campaign, measures, seeds and level."""
-        asked = self.results.campaign
-        text = f"{asked.name}: {', '.join(asked.measures)}"
-        if asked.precision is not None:
+        asked, surely = self.results.question, self.results.question.surely
+        text = f"{asked.name}: {', '.join(asked.measured.names)}"
+        if surely.precision is not None:
             ran = counted(self._most_runs, "run")
             return f"{text}, {ran} of each variant, 95 % intervals"
-        if asked.seed is None:
+        if surely.seed is None:
             return f"{text}, 95 % intervals"
-        first, last = asked.seed, asked.seed + asked.replications - 1
+        first, last = surely.seed, surely.seed + surely.runs - 1
         seeds = f"seeds {first} to {last}" if first < last else f"seed {first}"
         return f"{text}, {seeds}, 95 % intervals"
 
@@ -145,19 +147,19 @@ class Table(Answer):
     def _losers(self) -> Iterator[str]:
         """Yield, where classes of jobs are compared, which of them lose, at each point on the
         axes."""
-        asked = self.results.campaign
-        if asked.by is None or len(asked.variants) < 2:
+        asked, by = self.results.question.varied, self.results.question.measured.by
+        if by is None or len(asked.variants) < 2:
             return
         for _, group in groupby(chain(*self._told), _place):
             listed = list(group)
             at = settings_text(listed[0].point[:-1]) if asked.axes else ""
-            for text in losers(listed, asked.by.value, self.results.unit):
+            for text in losers(listed, by.value, self.results.unit):
                 yield f"{at}: {text}" if at else text
 
     def _answer(self) -> Iterator[str]:
         """Yield a sentence on what each measure of a command shows, or the first one of a campaign
         file, and one on what the scenarios assume; nothing where no interval gives a verdict."""
-        results, reference = self.results, self.results.campaign.reference
+        results, reference = self.results, self.results.question.varied.reference
         if found := [it for cells in self._told if (it := answer(cells, reference))]:
             yield from found
             each = dict.fromkeys(assumptions(case.scenario(0)) for case in results.plan)
@@ -170,14 +172,14 @@ class Table(Answer):
     def _shortened(self) -> Iterator[str]:
         """Yield a note on the rows that are not printed, if there are such rows, with the command
         that prints them."""
-        asked, shown = self.results.campaign, self.printed.row_count
+        asked, shown = self.results.question, self.printed.row_count
         if not self.short and shown == self._rows:
             return
-        load = "--load " if asked.made else ""
+        load = "--load " if asked.subject.made else ""
         best = f"At the {self._along} with the best {self._judged.value}: "
         yield (
             f"{best if self.short else 'The first '}{shown} of {self._rows:,} rows; "
-            f"`holdfast campaign table {asked.source} {load}--all` prints all."
+            f"`holdfast campaign table {asked.door.source} {load}--all` prints all."
         )
         if self.short and self._along is not None:
             yield from self._at_ends(self._along)
@@ -195,7 +197,7 @@ class Table(Answer):
     def short(self) -> bool:
         """Whether only the best place on each line along an axis is printed: the campaign's picture
         marks it, or the rows are too many, and `whole` does not ask for all."""
-        picture = self.results.campaign.picture
+        picture = self.results.question.picture
         marked = picture is not None and picture.best and not self.whole
         return marked or (self._many and self._along is not None)
 
@@ -208,22 +210,22 @@ class Table(Answer):
     def _many(self) -> bool:
         """Whether a campaign file has more rows than MOST while `whole` asks for no more than
         those."""
-        return not self.whole and self.results.campaign.source != COMMAND_LINE and self._rows > MOST
+        return not self.whole and self.results.question.door.filed and self._rows > MOST
 
     @property
     def _along(self) -> str | None:
         """The axis along which the best value of a line is sought: the picture's x if there is a
         picture, else the axis with the most values; None without axes."""
-        asked = self.results.campaign
+        asked, axes = self.results.question, self.results.question.varied.axes
         if asked.picture is not None:
             return asked.picture.x
-        return max(asked.axes, key=lambda it: len(asked.axes[it]), default=None)
+        return max(axes, key=lambda it: len(axes[it]), default=None)
 
     @property
     def _judged(self) -> AnyMeasure:
         """The measure by which the best value of a line is found."""
-        asked = self.results.campaign
-        return asked.gauge(asked.picture.measure if asked.picture else None)
+        asked = self.results.question
+        return asked.measured.gauge(asked.picture.measure if asked.picture else None)
 
     def write(self, path: Path) -> int:
         """Write the table to the file that the suffix says, and return its number of rows.
@@ -246,25 +248,26 @@ class Table(Answer):
     def _every_cell(self) -> Layout:
         """Return a table with a row for each measure, cell and variant. Columns that compare
         variants are left out if there is only one variant."""
-        asked, unit = self.results.campaign, self.results.unit
-        many, compared = len(asked.gauges) > 1, len(asked.variants) > 1
+        varied, unit = self.results.question.varied, self.results.unit
+        asked = self.results.question.measured
+        many, compared = len(asked.gauges) > 1, len(varied.variants) > 1
         blocks = sorted({len(cell.paired) for cell in self.cells if cell.speaks})
         rows = []
         for cell in self.cells:
-            measured = [_with_unit(cell.gauge, unit)] if many else []
+            measured = [with_unit(cell.gauge, unit)] if many else []
             place = (*(as_toml(value) for _, value in cell.point), *measured)
             for line in cell.lines:
-                whole = [_whole(cell.gauge, line, unit)] if blocks else []
-                mean, *more = _figures(cell, line, bool(blocks))
+                whole = [all_jobs(cell.gauge, line, unit)] if blocks else []
+                mean, *more = figures_of(cell, line, bool(blocks))
                 completed = f"{line.completed} of {len(line.runs)}"
                 figures = (completed, mean, *whole, *(more if compared else ()))
                 rows.append((*place, *self._variant_cells(line.variant), *figures))
         classes, measure = ([asked.by.value] if asked.by else []), (["measure"] if many else [])
-        figure = "mean" if many else _with_unit(asked.gauges[0], unit)
+        figure = "mean" if many else with_unit(asked.gauges[0], unit)
         span = f"{blocks[0]} to {blocks[-1]}" if len(blocks) > 1 else "".join(map(str, blocks))
         heads = ("completed", *((f"{figure}, {span} blocks", "all jobs") if blocks else (figure,)))
         return (
-            (*asked.axes, *classes, *measure, *(self._varied or ["variant"])),
+            (*varied.axes, *classes, *measure, *(self._varied or ["variant"])),
             (*heads, *((asked.effect, "best", "verdict") if compared else ())),
             rows,
         )
@@ -276,8 +279,8 @@ class Table(Answer):
         A line is a variant at fixed values of the other axes. Its row has the means of all measures
         at that place, which a picture may mark by a star.
         """
-        asked = self.results.campaign
-        compared = len(asked.variants) > 1
+        asked, varied = self.results.question.measured, self.results.question.varied
+        compared = len(varied.variants) > 1
         lines = ((cell, line) for cell in self.cells for line in cell.lines)
         at = {(settings_text(cell.point), it.variant, cell.gauge.value): it for cell, it in lines}
         rows = []
@@ -288,10 +291,10 @@ class Table(Answer):
             variant = self._variant_cells(line.variant) if compared else ()
             values = (as_toml(value) for _, value in cell.point)
             rows.append((*values, *variant, f"{line.completed} of {len(line.runs)}", *means))
-        names = [f"best {key}" if key == x else key for key in asked.axes]
+        names = [f"best {key}" if key == x else key for key in varied.axes]
         names += [asked.by.value] if asked.by else []
         left = (*names, *((self._varied or ("variant",)) if compared else ()))
-        heads = (_with_unit(it, self.results.unit) for it in asked.gauges)
+        heads = (with_unit(it, self.results.unit) for it in asked.gauges)
         return left, ("completed", *heads), rows
 
     @cached_property
@@ -311,7 +314,7 @@ class Table(Answer):
     def _at_ends(self, x: str) -> Iterator[str]:
         """Yield a note on the lines whose best value of `x` is the least or the greatest of the
         axis; nothing where its values are words, beyond which there is nothing."""
-        values = self.results.campaign.axes[x]
+        values = self.results.question.varied.axes[x]
         try:
             sizes = {it: seconds(str(it)) for it in values}
         except ValueError:
@@ -329,7 +332,7 @@ class Table(Answer):
     def _varied(self) -> tuple[str, ...]:
         """Keys that the variants set, if all set the same keys and are named by their settings, so
         that each key can be a column; otherwise an empty tuple."""
-        variants = self.results.campaign.variants
+        variants = self.results.question.varied.variants
         keys = {tuple(settings) for settings in variants.values()}
         own = all(name == settings_text(tuple(it.items())) for name, it in variants.items())
         return next(iter(keys)) if own and len(keys) == 1 else ()
@@ -339,7 +342,7 @@ class Table(Answer):
         its name if there are none."""
         if not self._varied:
             return (variant,)
-        return tuple(map(as_toml, self.results.campaign.variants[variant].values()))
+        return tuple(map(as_toml, self.results.question.varied.variants[variant].values()))
 
     # --- for programs -------------------------------------------------------------------------
 
@@ -358,21 +361,23 @@ class Table(Answer):
         """Return the comparisons as data, with the value of every run. They are a list under
         `cells` where the campaign has axes, `by` or several measures, each of which then has its
         measure; else the one comparison's entries stand beside the others."""
-        asked, many = self.results.campaign, len(self.results.campaign.gauges) > 1
-        first = asked.seed or 0
+        asked, surely = self.results.question, self.results.question.surely
+        gauges, many = asked.measured.gauges, len(asked.measured.gauges) > 1
+        first = surely.seed or 0
         cells = [
             (self._measure_as_json(it.gauge) if many else {}) | self._cell_as_json(it)
             for it in self.cells
         ]
-        ran = self._most_runs if asked.precision else asked.replications
+        ran = self._most_runs if surely.precision else surely.runs
         shared: dict[str, object] = {
             "scenario": asked.name,
-            **({} if many else self._measure_as_json(asked.gauges[0])),
-            "until": asked.until,
+            **({} if many else self._measure_as_json(gauges[0])),
+            "until": surely.until,
             "seeds": list(range(first, first + ran)),
-            "baseline": asked.reference,
+            "baseline": asked.varied.reference,
         }
-        return shared | ({"cells": cells} if many or asked.axes or asked.by else cells[0])
+        listed = many or asked.varied.axes or asked.measured.by
+        return shared | ({"cells": cells} if listed else cells[0])
 
     def _measure_as_json(self, gauge: AnyMeasure) -> dict[str, object]:
         """Return what a measure is as data: its name, its unit, and whether more is better."""
@@ -396,7 +401,7 @@ class Table(Answer):
         """Return a variant's figures in a cell as data: its settings, mean, effect and verdict, and
         each run."""
         case = next(it for it in self.results.plan if it.variant == line.variant)
-        settings = self.results.campaign.variants[line.variant]
+        settings = self.results.question.varied.variants[line.variant]
         runs = [{"seed": it.seed, "end": it.status.value, "value": it.value} for it in line.runs]
         otherwise = line.otherwise.value if line.otherwise else None
         of_blocks = {"informed": line.informed, "all_jobs": otherwise}
@@ -427,9 +432,9 @@ class Table(Answer):
                 new = self.plot(Path(folder, "picture.png"))
                 assert isinstance(new, Path)
                 return Picture(new.read_bytes())
-        if self.results.campaign.picture is not None:
+        if self.results.question.picture is not None:
             return draw(self.results, Path(path))
-        found = answer(self.comparisons(), self.results.campaign.reference)
+        found = answer(self.comparisons(), self.results.question.varied.reference)
         return draw_runs(self.comparisons(), Path(path), found or self.title, self.results.unit)
 
 
@@ -474,66 +479,3 @@ def _as_tex(table: Any, notes: Iterable[str]) -> str:
 
 def _tex_row(cells: Iterable[object]) -> str:
     return " & ".join(visible(str(it)).translate(ESCAPED) for it in cells) + r" \\"
-
-
-# --- a line as text -------------------------------------------------------------------------------
-
-
-def _with_unit(gauge: AnyMeasure, unit: str) -> str:
-    """Return the name of a measure with its unit, if it has one."""
-    return f"{gauge.value}, {units(unit)}" if gauge.timed else gauge.value
-
-
-def _whole(gauge: AnyMeasure, line: Line, unit: str) -> str:
-    """Return, as text, the measure's value over all jobs of the variant's first run, as `summary`
-    shows it; a dash if it has none."""
-    value = line.runs[0].value
-    if value is None:
-        return "-"
-    return in_units(value, unit, 6) if gauge.timed else amount_of(value, 6)
-
-
-def _figures(cell: Comparison, line: Line, blocks: bool) -> tuple[str, ...]:
-    """Return four texts of a line of the table: its mean, its effect, on how many paired seeds or
-    blocks it was the best (`3 of 5`), and its verdict.
-
-    `blocks`: the table's intervals are over blocks of a run's time; a cell with fewer than two
-    blocks then has dashes and no verdict.
-    """
-    if blocks and cell.too_short:
-        verdict = line.verdict is Verdict.UNKNOWN
-        words = "no verdict: fewer than 2 blocks" if verdict else line.verdict.value
-        return "-", "-", "-", words
-    pairs = len(cell.paired)
-    best = f"{line.best} of {pairs}" if pairs else "-"
-    return _mean(cell, line), _effect(cell, line), best, _verdict(cell, line)
-
-
-def _mean(cell: Comparison, line: Line) -> str:
-    """Return the mean of a variant as text, with its interval where it has one."""
-    return amount_of(line.mean.mean, 4) if cell.few else rounded(cell.known_mean(line))
-
-
-def _effect(cell: Comparison, line: Line) -> str:
-    """Return the effect of a variant against the baseline as text, with its interval where it has
-    one; a dash where there is no effect."""
-    effect = cell.known_effect(line)
-    if effect is None or line.verdict is Verdict.BASELINE:
-        return rounded(effect)
-    if cell.speaks and not line.tested:
-        return f"{about(effect.mean)}, no interval"
-    return rounded_ratio(effect) if cell.effect == "ratio" else rounded(effect)
-
-
-def _as_many(line: Line) -> str:
-    """Return words on how many independent blocks a line's blocks are as good as, if fewer."""
-    return f" worth {line.independent}" if line.independent < line.informed else ""
-
-
-def _verdict(cell: Comparison, line: Line) -> str:
-    """Return the verdict as text, with the number of blocks if they are too few, and with the
-    verdict over all jobs if that contradicts the one over blocks."""
-    text = line.verdict.value
-    if cell.speaks and line.verdict is Verdict.UNKNOWN:
-        text = f"{text}: {counted(line.informed, 'block')}{_as_many(line)}, needs {line.needed}"
-    return f"{text}; all jobs: {line.otherwise.value}" if line.otherwise else text

@@ -11,15 +11,17 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from attrs import evolve
 
-from sims.campaign import Campaign, load_campaign
-from sims.campaign.engine import Watch
 from sims.campaign.engine import execute as run_campaign
 from sims.campaign.executors import PATIENCE, Workers, cluster, local
+from sims.campaign.file import load_campaign
 from sims.campaign.picture import draw, prepare_pictures
+from sims.campaign.question import Question, Watch, Where
 from sims.campaign.results import Results, Store, write_frame
 from sims.campaign.tables import MOST, SUFFIXES, Table
-from sims.campaign.tuning import searched
+from sims.campaign.tuning import tune
+from sims.campaign.varied import Ranges
 from sims.cli.progress import Count
 from sims.errors import COMMAND_LINE, FAILED, InputError, naming, note, show
 from sims.exports import tables as exports
@@ -131,17 +133,18 @@ def _opened(
     replications: int | None,
     load: bool = True,
     searches: bool = False,
-) -> Iterator[tuple[Campaign, Store]]:
+) -> Iterator[tuple[Question, Store]]:
     given = {"replications": replications} if replications else {}
     asked = load_campaign(file, size, given)
-    section = "precision" if asked.precision else "tune" if asked.tune else ""
+    searching = isinstance(asked.varied, Ranges)
+    section = "tune" if searching else "precision" if asked.surely.precision else ""
     if replications and section:
         problem = f"{replications} has no effect beside [{section}]"
         raise InputError(COMMAND_LINE, "--replications", problem, f"the keys of [{section}]")
-    if asked.made and not load:
-        problem = f"{asked.scenario!r} is a function, which is not called here"
+    if asked.subject.made and not load:
+        problem = f"{asked.subject.source!r} is a function, which is not called here"
         raise InputError(str(file), "scenario", problem, "--load, which calls it")
-    if asked.tune is not None and not searches:
+    if searching and not searches:
         problem = "a search has no cells"
         raise InputError(str(file), "tune", problem, "`holdfast campaign run`, which answers it")
     with naming(file):
@@ -171,13 +174,15 @@ def run(
         if context.info_name == "resume" and not store.files():
             accepted = "the folder of a campaign that has begun"
             raise InputError(str(store.folder), "", "there is nothing to go on from", accepted)
-        if asked.picture is not None or asked.tune is not None:
+        searching = isinstance(asked.varied, Ranges)
+        if asked.picture is not None or searching:
             prepare_pictures(store.folder)
         begun = file, asked.name, store.folder, scheduler, patience, processes
         drawn = store.folder / f"{asked.name}.png"
-        if asked.tune is not None:
+        if searching:
             with working(*begun, bound=True) as (workers, watch):
-                answer = searched(asked, workers, store.folder, watch, note)
+                where = Where(store.folder, workers, watch, note)
+                answer = tune(evolve(asked, where=where))
             show_table(answer)
             show(answer.saved(drawn))
             return
@@ -268,7 +273,7 @@ def _finished(
     with _opened(file, results, size, replications, load) as (asked, store):
         found = Results.of(asked, store=store, partly=True)
         if not found.found:
-            accepted = f"`holdfast campaign run {asked.source}` first"
+            accepted = f"`holdfast campaign run {asked.door.source}` first"
             raise InputError(str(store.folder), "", "no run of it is finished", accepted)
         yield found, store.folder
 
@@ -288,7 +293,7 @@ def plot(
 ) -> None:
     """Draw the picture that the file asks for."""
     with _finished(file, results, size, replications, load) as (found, folder):
-        show(f"picture  {draw(found, output or folder / f'{found.campaign.name}.png')}")
+        show(f"picture  {draw(found, output or folder / f'{found.question.name}.png')}")
 
 
 @campaign.command()

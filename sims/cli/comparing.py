@@ -9,19 +9,26 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from attrs import evolve
 
-from sims.campaign import sensitivity as sensitivities
-from sims.campaign import tuning
 from sims.campaign.answers import Answer
+from sims.campaign.asking import compare as compared
 from sims.campaign.axes import Axis, axis, dimension_of, full_key
+from sims.campaign.certainty import MOST_RUNS, Certainty, precision_of
+from sims.campaign.door import Door
 from sims.campaign.executors import PATIENCE
 from sims.campaign.follows import apart
-from sims.campaign.question import MOST_RUNS, combined
-from sims.campaign.question import compare as compared
+from sims.campaign.measured import Measured
+from sims.campaign.question import Question, Where
 from sims.campaign.search import EACH
+from sims.campaign.sensitivity import sensitivity as ranked
+from sims.campaign.shifts import Shifts
+from sims.campaign.subject import Subject
 from sims.campaign.tables import SUFFIXES
+from sims.campaign.tuning import tune as tuned
+from sims.campaign.varied import Ranges, Variants, combined
 from sims.cli.campaigns import Patience, Scheduler, working
-from sims.errors import note, show
+from sims.errors import COMMAND_LINE, note, show
 from sims.exports.tables import SUFFIXES as TABLES
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
@@ -39,10 +46,23 @@ from sims.options import (
     positive_int,
     written,
 )
-from sims.scenario.loader import overridden, parse, read
+from sims.scenario import Scenario
+from sims.scenario.loader import overridden
 from sims.telling import show_table
 from sims.writing import unlinked
 
+OPTIONS = {
+    key: f"--{key.replace('_', '-')}"
+    for key in (
+        *("vary", "across", "baseline", "over", "keys", "pairs", "by", "measure", "minimise"),
+        *("maximise", "subject_to", "runs", "each", "within", "precision", "most", "seed", "until"),
+        "store",
+    )
+} | {"changes": "--set"}
+"""Maps keys of a question to options of the command line."""
+COMPARE = Door(COMMAND_LINE, OPTIONS | {"follows": "--vary"})
+TUNE = Door(COMMAND_LINE, OPTIONS | {"follows": "--over"})
+"""Doors of the commands: what follows from a key is said after its values."""
 VALUES = "KEY=V1,V2,..."
 Precision = Annotated[
     str | None,
@@ -69,9 +89,9 @@ Output = Annotated[
 ]
 
 
-def _kept(file: Path, changes: list[str] | None, store: Path | None) -> Path | None:
-    """Return the folder in which the results of a question about a scenario file are kept: `store`,
-    or by default a folder beside the scenario's log; None where nothing is kept.
+def _kept(scenario: Scenario, store: Path | None) -> Path | None:
+    """Return the folder in which the results of a question about a scenario are kept: `store`, or
+    by default a folder beside the scenario's log; None where nothing is kept.
 
     Without polars nothing can be kept by default, which a note says.
     """
@@ -80,8 +100,7 @@ def _kept(file: Path, changes: list[str] | None, store: Path | None) -> Path | N
     if find_spec("polars") is None:
         note("nothing is kept: polars is missing; pip install 'holdfast[results]'")
         return None
-    table = parse(file, changes or ())
-    return unlinked(Path("logs") / f"{read(table, str(file)).name}.runs", "--store")
+    return unlinked(Path("logs") / f"{scenario.name}.runs", "--store")
 
 
 def _tell(answer: Answer, as_json: bool, output: Path | None) -> None:
@@ -95,10 +114,10 @@ def _tell(answer: Answer, as_json: bool, output: Path | None) -> None:
         (note if as_json else show)(answer.saved(output))
 
 
-def _axis(word: str, option: str) -> Axis:
-    """Return the axis that a word asks for, under the dotted key that its key means."""
-    key, values = axis(word, option)
-    return full_key(key, option), values
+def _axes(words: list[str], option: str) -> list[Axis]:
+    """Return the axes that words ask for, under the dotted keys that their keys mean."""
+    pairs = (axis(word, option) for word in words)
+    return [(full_key(key, option), values) for key, values in pairs]
 
 
 def compare(
@@ -171,31 +190,26 @@ def compare(
     1 - 0.05/k, so that the intervals at the end hold at 95 % whenever runs ended. Of several
     measures, --precision and the picture are about the first.
     """
-    rows, follows = apart(vary or (), "--vary")
-    columns, more = apart(across or (), "--across")
-    places = [_axis(word, "--across") for word in columns]
-    variants = combined([_axis(word, "--vary") for word in rows], places)
-    store = _kept(file, changes, store)
-    with working(file, "simulating", store) as (workers, watch):
-        found = compared(
-            file,
-            list(map(dict, variants)),
-            across=dict(places),
-            follows=follows | more,
-            changes=overridden(changes),
-            baseline=baseline,
-            runs=runs,
-            measure=measure or Measure.MAKESPAN,
-            difference=difference,
-            by=by,
-            seed=seed,
-            until=until,
-            precision=precision,
-            most=most,
-            store=store,
-            workers=workers,
-            watch=watch,
-        )
+    door = COMPARE
+    rows, follows = apart(vary or (), door("vary"))
+    columns, more = apart(across or (), door("across"))
+    places = _axes(columns, door("across"))
+    variants = combined(_axes(rows, door("vary")), door, places)
+    subject = Subject.of(file, overridden(changes))
+    scenario, asked = subject.scenario(door), measure or [Measure.MAKESPAN]
+    varied = Variants.of(variants, door, across=places, baseline=baseline, follows=follows | more)
+    narrow = precision_of(precision, runs, most, door)
+    question = Question(
+        subject,
+        varied,
+        Measured.of(asked, door, subject.home, by=by, difference=difference),
+        Certainty.of(scenario, door, runs=runs, seed=seed, until=until, precision=narrow),
+        door=door,
+        name=scenario.name,
+    )
+    kept = _kept(scenario, store)
+    with working(file, "simulating", kept) as (workers, watch):
+        found = compared(evolve(question, where=Where(kept, workers, watch)))
     _tell(found, as_json, output)
 
 
@@ -248,29 +262,24 @@ def tune(
 
     The answer also says which settings are as good within 1 %, as far as intervals show.
     """
-    ranges, follows = apart(over or (), "--over")
-    store = _kept(file, changes, store)
-    with working(file, "searching", store, scheduler, patience, bound=True) as (workers, watch):
-        found = tuning.tune(
-            file,
-            list(map(dimension_of, ranges)),
-            minimise=minimise,
-            maximise=maximise,
-            subject_to=subject_to or (),
-            follows=follows,
-            changes=overridden(changes),
-            runs=runs,
-            precision=precision,
-            most=most,
-            each=each,
-            within=within,
-            seed=seed,
-            until=until,
-            workers=workers,
-            store=store,
-            watch=watch,
-            say=note,
-        )
+    door = TUNE
+    ranges, follows = apart(over or (), door("over"))
+    dimensions = [dimension_of(word, door) for word in ranges]
+    varied = Ranges.of(dimensions, door, follows=follows, each=each, within=within)
+    subject = Subject.of(file, overridden(changes))
+    scenario = subject.scenario(door)
+    narrow = precision_of(precision, runs, most, door, of="mean")
+    question = Question(
+        subject,
+        varied,
+        Measured.best(door, minimise=minimise, maximise=maximise, subject_to=subject_to or ()),
+        Certainty.of(scenario, door, runs=runs, seed=seed, until=until, precision=narrow),
+        door=door,
+        name=scenario.name,
+    )
+    kept = _kept(scenario, store)
+    with working(file, "searching", kept, scheduler, patience, bound=True) as (workers, watch):
+        found = tuned(evolve(question, where=Where(kept, workers, watch, note)))
     _tell(found, as_json, output)
 
 
@@ -295,8 +304,12 @@ def sensitivity(
     ] = None,
     by: Annotated[str, option(str, "20%", "part by which each is changed")] = "20%",
     measure: Annotated[
-        Measure, typer.Option(help="measure whose mean is looked at")
-    ] = Measure.MAKESPAN,
+        list[Measure] | None,
+        typer.Option(
+            help="measure whose mean is looked at (repeatable: a column each, ranked by the "
+            "first); default: makespan"
+        ),
+    ] = None,
     runs: Annotated[int, option(positive_int, "N", "runs of each change, a seed each")] = 30,
     seed: FirstSeed = None,
     changes: Overrides = None,
@@ -314,20 +327,18 @@ def sensitivity(
     is. With --pairs two are changed together, in five steps each. Intervals of the ratios hold all
     together at 95 % (Bonferroni).
     """
-    store = _kept(file, changes, store)
-    with working(file, "simulating", store, scheduler, patience) as (workers, watch):
-        found = sensitivities.sensitivity(
-            file,
-            _keys(keys),
-            pairs=_keys(pairs),
-            by=by,
-            measure=measure,
-            changes=overridden(changes),
-            runs=runs,
-            seed=seed,
-            until=until,
-            workers=workers,
-            store=store,
-            watch=watch,
-        )
+    door, subject = COMPARE, Subject.of(file, overridden(changes))
+    scenario = subject.scenario(door)
+    varied = Shifts.of(subject, scenario, door, keys=_keys(keys), pairs=_keys(pairs), by=by)
+    question = Question(
+        subject,
+        varied,
+        Measured.of(measure or [Measure.MAKESPAN], door, subject.home),
+        Certainty.of(scenario, door, runs=runs, seed=seed, until=until),
+        door=door,
+        name=scenario.name,
+    )
+    kept = _kept(scenario, store)
+    with working(file, "simulating", kept, scheduler, patience) as (workers, watch):
+        found = ranked(evolve(question, where=Where(kept, workers, watch)))
     _tell(found, as_json, output)

@@ -10,13 +10,13 @@ from typing import Annotated
 import typer
 from attrs import evolve
 
-from sims.campaign import Campaign
 from sims.campaign.axes import axis
 from sims.campaign.engine import execute
 from sims.campaign.executors import local
 from sims.campaign.picture import prepare_pictures
-from sims.campaign.question import refuse_raised
-from sims.campaign.results import Store
+from sims.campaign.question import Question
+from sims.campaign.results import Store, refuse_raised
+from sims.campaign.varied import Variants
 from sims.cli.campaigns import Replications, working
 from sims.errors import COMMAND_LINE, InputError, note, show
 from sims.options import argument, chosen, flag, group, option
@@ -128,14 +128,15 @@ def run(
         if replications:
             asked["replications"] = replications
         _refuse_axes(item.campaign(size), asked["axes"])
-        campaign = _reduced(item.campaign(size, asked), rows)
-        if campaign.picture is not None:
+        question = _reduced(item.campaign(size, asked), rows)
+        if question.picture is not None:
             prepare_pictures(folder)
-        with working(campaign.source, campaign.name, folder) as (workers, watch):
-            found = execute(campaign, workers, Store(folder), watch=watch)
+        with working(question.door.source, question.name, folder) as (workers, watch):
+            found = execute(question, workers, Store(folder), watch=watch)
         refuse_raised(found)
     values = [it for it in item.values(found) if not rows or it.who in rows]
-    if item.whole and item.campaign(size).set != item.campaign("full").set:
+    sizes = [item.campaign(it).subject.changes for it in (size, "full")] if item.whole else []
+    if sizes and sizes[0] != sizes[1]:
         values = [evolve(it, paper=None, basis="") for it in values]
         show("At this size less is run than was published, whose values do not stand beside it.")
     show_table(table(f"{item.name}: {item.about}", values))
@@ -145,26 +146,31 @@ def run(
         show(f"picture  {path}")
 
 
-def _refuse_axes(campaign: Campaign, axes: Collection[str]) -> None:
+def _refuse_axes(question: Question, axes: Collection[str]) -> None:
     """Raise InputError for an axis that the campaign's variants set: each of its values would be
     the same runs once more."""
+    variants = question.varied.variants
     for key in axes:
-        if any(key in settings for settings in campaign.variants.values()):
+        if any(key in settings for settings in variants.values()):
             problem = f"{key} is what the variants set"
-            accepted = f"another key; --only for some of {', '.join(campaign.variants)}"
+            accepted = f"another key; --only for some of {', '.join(variants)}"
             raise InputError(COMMAND_LINE, "--axis", problem, accepted)
 
 
-def _reduced(campaign: Campaign, rows: Collection[str]) -> Campaign:
-    """Return the campaign with these variants, and that with which they are compared; all of it if
+def _reduced(question: Question, rows: Collection[str]) -> Question:
+    """Return the question with these variants, and that with which they are compared; all of it if
     there are no `rows`. Raises InputError for a name that is no variant."""
+    varied = question.varied
+    assert isinstance(varied, Variants)
     for name in rows:
-        if name not in campaign.variants:
-            problem = f"{name!r} is no row{meant(name, campaign.variants)}"
-            raise InputError(COMMAND_LINE, "--only", problem, ", ".join(campaign.variants))
-    kept = {campaign.reference, *rows} if rows else campaign.variants
-    variants = {name: it for name, it in campaign.variants.items() if name in kept}
-    return campaign.model_copy(update={"variants": variants})
+        if name not in varied.variants:
+            problem = f"{name!r} is no row{meant(name, varied.variants)}"
+            raise InputError(COMMAND_LINE, "--only", problem, ", ".join(varied.variants))
+    if not rows:
+        return question
+    kept = {varied.reference, *rows}
+    variants = {name: it for name, it in varied.variants.items() if name in kept}
+    return evolve(question, varied=evolve(varied, variants=variants))
 
 
 # --- check ------------------------------------------------------------------------------------

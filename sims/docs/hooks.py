@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from sims.campaign.question import campaign
+from sims.campaign.engine import execute
+from sims.campaign.file import load_campaign
+from sims.campaign.tables import Table
 from sims.examples import copy, example, examples
 from sims.plots.figure import Framing
 from sims.session import run
@@ -74,7 +76,7 @@ def _picture(name: str, what: str, shown: dict[str, str]) -> bytes:
         path = Path(folder, "picture.svg")
         if what == "campaign":
             copy(name.partition("-")[0], Path(folder))  # with the files that it names
-            campaign(Path(folder, f"{name}.toml")).plot(path)
+            Table(execute(load_campaign(Path(folder, f"{name}.toml")))).plot(path)
             return path.read_bytes()
         if f"{name}.toml" in shown:
             result = run(tomllib.loads(shown[f"{name}.toml"]))

@@ -20,10 +20,11 @@ from typing import Any
 from attrs import Factory, evolve, frozen
 
 from policies.maths.tolerance import SAME
-from sims.campaign import Campaign, load_campaign
 from sims.campaign.engine import execute
 from sims.campaign.executors import Workers
+from sims.campaign.file import load_campaign
 from sims.campaign.plan import Cases
+from sims.campaign.question import Question
 from sims.campaign.results import Results
 from sims.errors import COMMAND_LINE, InputError
 from sims.history.summary import Summary
@@ -79,7 +80,7 @@ class Item:
         """Whether the item has a campaign; otherwise it is computed."""
         return self._file.exists()
 
-    def campaign(self, size: str, changes: Mapping[str, Any] | None = None) -> Campaign:
+    def campaign(self, size: str, changes: Mapping[str, Any] | None = None) -> Question:
         """Return the campaign at one of `SIZES`; `changes` maps its keys to other values.
 
         Raises InputError where the campaign cannot be read.
@@ -90,7 +91,7 @@ class Item:
         """Return the item's values beside the paper's; `results` is None for a computation."""
         make = self._beside(self.view.rpartition(".")[2])
         made: list[Value] = list(make() if results is None else make(results))
-        given = results is not None and self.input in results.campaign.set
+        given = results is not None and self.input in results.question.subject.changes
         if self.printed.get("only_with_input") and not given:
             return made
         return [self._with_printed(it) for it in made]
@@ -248,7 +249,7 @@ def costs(item: Item) -> dict[str, float]:
     plans = {size: Cases(item.campaign(size)) for size in SIZES}
     per_run = {size: _each(plans[size]) for size in ("smoke", "default")}
     per_run["full"] = per_run["default"]
-    runs = {size: len(plan) * plan.campaign.most for size, plan in plans.items()}
+    runs = {size: len(plan) * plan.question.surely.most for size, plan in plans.items()}
     return {size: round(per_run[size] * runs[size], 3) for size in SIZES}
 
 
@@ -261,6 +262,6 @@ def _each(plan: Cases) -> float:
     while count < min(MOST_RUNS, len(plan)) and spent < ENOUGH_SECONDS:
         case = plan[int(len(plan) * (STRIDE * count % 1))]
         start = process_time()
-        simulate(case.scenario(0), [Summary()], plan.folder, until=plan.campaign.until)
+        simulate(case.scenario(0), [Summary()], plan.folder, until=plan.question.surely.until)
         spent, count = spent + process_time() - start, count + 1
     return spent / count

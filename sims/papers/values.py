@@ -135,7 +135,7 @@ def runs(results: Results, cut_off: bool = False) -> Runs:
     It is None for a run that did not complete; under `cut_off`, runs that were cut off have their
     values too.
     """
-    name, found = results.campaign.measures[0], Runs()
+    name, found = results.question.measured.names[0], Runs()
     for (case, _), result in results.finished():
         value = result.values.get(name)
         done = cut_off or result.end is RunStatus.COMPLETED
@@ -191,7 +191,7 @@ def gathered(
     found: dict[tuple[Place, str], dict[str, list[float]]] = {}
     for (case, k), result in results.finished():
         if result.end is RunStatus.COMPLETED:
-            measured = known(result.values[name] for name in results.campaign.measures)
+            measured = known(result.values[name] for name in results.question.measured.names)
             columns = found.setdefault((without(case.point, *over), case.variant), {})
             for what, value in row(Seen(case, k, measured)).items():
                 columns.setdefault(what, []).append(value)
@@ -235,7 +235,7 @@ def means(results: Results) -> list[Value]:
     """Return the mean of each measure of the campaign, for each place and variant."""
     return [
         Value(cell.point, line.variant, gauge.value.rpartition(":")[2], line.mean)
-        for gauge in results.campaign.gauges
+        for gauge in results.question.measured.gauges
         for cell in results.comparisons(gauge)
         for line in cell.lines
     ]
@@ -276,7 +276,7 @@ def draw(results: Results, values: Sequence[Value], path: Path) -> list[Path]:
     It shows the values of the first quantity, with a panel for each combination of the axes that
     are neither abscissa nor lines.
     """
-    picture = results.campaign.picture
+    picture = results.question.picture
     if picture is None:
         return []
     x, lines = picture.x, picture.lines

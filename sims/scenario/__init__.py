@@ -316,6 +316,12 @@ class Scenario(Section):
             refuse_seconds(table, times[0])
         return scenario
 
+    def as_table(self) -> dict[str, Any]:
+        """Return the scenario as a file's table, with those keys alone that are set."""
+        own = self.model_dump(exclude_none=True, exclude_unset=True, warnings=False)
+        table: dict[str, Any] = to_jsonable_python(own, inf_nan_mode="constants")
+        return table
+
     def with_(self, changes: Mapping[str, Any]) -> Self:
         """Return the scenario with dotted keys changed to these values, such as `master.channels`
         to 3, and checked as a file is to which `--set` gives them.
@@ -326,8 +332,7 @@ class Scenario(Section):
         if self.has_objects:
             problem = "the scenario has a program's objects"
             raise InputError("call", "changes", problem, "changes of a scenario without them")
-        own = self.model_dump(exclude_none=True, exclude_unset=True, warnings=False)
-        table = to_jsonable_python(own, inf_nan_mode="constants")
+        table = self.as_table()
         for key, value in changes.items():
             put(table, key, value, "changes")
         with naming("scenario"):

@@ -11,7 +11,8 @@ from numpy.random import Generator, default_rng
 from numpy.typing import NDArray
 
 from sims.campaign.batches import RunStatus
-from sims.campaign.comparing import Compared, compare, judged
+from sims.campaign.comparing import compare, judged
+from sims.campaign.observations import Compared
 from sims.intervals import LEVEL, Known, mean_of
 from sims.metrics.measures import Measure
 

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.random import Generator, default_rng
 
-from sims.campaign import Precision
 from sims.campaign.batches import RunStatus
-from sims.campaign.comparing import Compared, compare, widths
+from sims.campaign.comparing import compare, widths
+from sims.campaign.observations import Compared
+from sims.campaign.sections import Precision
 from sims.intervals import LEVEL
 from sims.metrics.measures import Measure
 

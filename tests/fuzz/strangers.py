@@ -231,9 +231,9 @@ KEPT = CAMPAIGN.replace('by = "user"\n', "").partition("[picture]")[0]
 @cache
 def _results() -> Files:
     """The files of a folder with the results of a small campaign."""
-    from sims.campaign import load_campaign
     from sims.campaign.engine import execute
     from sims.campaign.executors import given
+    from sims.campaign.file import load_campaign
     from sims.campaign.results import Store
 
     with TemporaryDirectory() as folder, chdir(folder):

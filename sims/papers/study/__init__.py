@@ -62,7 +62,7 @@ def enrolment(results: Results) -> list[Value]:
 
     Only settings of which every replication has completed count.
     """
-    found = [it for it in means(results) if it.ours.size == results.campaign.replications]
+    found = [it for it in means(results) if it.ours.size == results.question.surely.runs]
     curves: dict[Place, dict[int, float]] = {}
     for it in found:
         curve = curves.setdefault(without(it.place, ENROLLED), {})

@@ -148,7 +148,7 @@ def view(results: Results) -> list[Value]:
     the means under EASY themselves."""
     over = [
         evolve(it, what=f"{gauge.value.rpartition(':')[2]}, over EASY's")
-        for gauge in results.campaign.gauges
+        for gauge in results.question.measured.gauges
         for it in ratios(results, gauge)
     ]
-    return over + [it for it in means(results) if it.who == results.campaign.reference]
+    return over + [it for it in means(results) if it.who == results.question.varied.reference]

@@ -121,7 +121,10 @@ def jobs_on(platform: SpotPlatform) -> int:
 def view(results: Results) -> list[Value]:
     """Return the mean flowtimes over those of re-execution, and the mean flowtime of re-execution
     in hours, for each platform and kind of job."""
-    found, hours = platforms(str(results.campaign.set.get("traces", ""))), dict[Place, Value]()
+    found, hours = (
+        platforms(str(results.question.subject.changes.get("traces", ""))),
+        dict[Place, Value](),
+    )
     for place, made in runs(results, cut_off=True).items():
         tick, at = found[dict(place)["platform"]].tick, without(place, "image")
         estimate = estimated([it * tick / 60 for it in known(made[REFERENCE])])

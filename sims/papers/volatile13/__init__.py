@@ -230,7 +230,7 @@ def realtraces(results: Results) -> Iterator[Value]:
         on: {without(place, "on"): row for place, row in made if dict(place)["on"] == on}
         for on in (TRACE, CHAIN)
     }
-    for name in results.campaign.variants:
+    for name in results.question.varied.variants:
         for on, starts in ways.items():
             pairs = [it for row in starts.values() for it in both(row[name], row[REFERENCE])]
             diffs = [100 * difference(*pair) for pair in pairs]

@@ -17,11 +17,9 @@ if TYPE_CHECKING:
     from actors.runtime import ActorFailed, Deadlock
     from actors.runtime.simulate import clock, simulate
     from holdfast import actors, live
+    from holdfast.questions import campaign, compare, sensitivity, tune
     from policies.interface import *  # noqa: F403
-    from sims.campaign.question import campaign, compare
-    from sims.campaign.sensitivity import sensitivity
     from sims.campaign.tables import Table
-    from sims.campaign.tuning import tune
     from sims.errors import InputError
     from sims.examples import example, examples
     from sims.plots.figure import Framing
@@ -66,6 +64,7 @@ __all__ = [
     "Offer",
     "Order",
     "Picture",
+    "PlacementPolicy",
     "Queued",
     "Reason",
     "RedistributionPolicy",
@@ -79,6 +78,7 @@ __all__ = [
     "Scenario",
     "ServiceOrder",
     "Sharing",
+    "StartView",
     "Strategy",
     "Table",
     "Waiting",
@@ -120,19 +120,19 @@ HOMES = {
     "Result": "sims.result",
     "Scenario": "sims.scenario",
     "Table": "sims.campaign.tables",
-    "campaign": "sims.campaign.question",
+    "campaign": "holdfast.questions",
     "check": "sims.session",
     "clock": "actors.runtime.simulate",
-    "compare": "sims.campaign.question",
+    "compare": "holdfast.questions",
     "example": "sims.examples",
     "examples": "sims.examples",
     "exponential_faults": "actors.hazards",
     "load": "sims.session",
     "run": "sims.session",
     "schema": "sims.scenario.keys",
-    "sensitivity": "sims.campaign.sensitivity",
+    "sensitivity": "holdfast.questions",
     "simulate": "actors.runtime.simulate",
-    "tune": "sims.campaign.tuning",
+    "tune": "holdfast.questions",
     "weibull_faults": "actors.hazards",
 }
 """Maps a name to the module that defines it, where that is not INTERFACE."""

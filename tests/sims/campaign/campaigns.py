@@ -9,9 +9,10 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 import sims
-from sims.campaign import Campaign, load_campaign
 from sims.campaign.engine import execute
 from sims.campaign.executors import Workers, local
+from sims.campaign.file import load_campaign
+from sims.campaign.question import Question
 from sims.campaign.results import Results, Store
 from sims.campaign.tables import Table
 from tests.sims.cli.commands import PATIENCE, python, until
@@ -100,13 +101,13 @@ def run(file: Path, workers: Workers | None = None, **more: object) -> Results:
     return execute(campaign(file, **more), workers, store(file))
 
 
-def alone(asked: Campaign, kept: Store | None = None) -> Results:
+def alone(asked: Question, kept: Store | None = None) -> Results:
     """Run it in one process."""
     with local(1) as workers:
         return execute(asked, workers, kept)
 
 
-def campaign(file: Path, **changes: object) -> Campaign:
+def campaign(file: Path, **changes: object) -> Question:
     return load_campaign(file, changes=changes)
 
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from sims.campaign.answers import answer, assumptions, lacking
 from sims.campaign.batches import RunStatus
-from sims.campaign.comparing import Compared, Comparison, compare, judged
+from sims.campaign.comparing import Comparison, compare, judged
+from sims.campaign.observations import Compared
 from sims.examples import example
 from sims.intervals import LEVEL
 from sims.metrics.measures import Measure

@@ -10,7 +10,7 @@ import pytest
 
 from sims.blocks import Blocks, by_block
 from sims.campaign.batches import RunStatus
-from sims.campaign.comparing import Compared, over_blocks
+from sims.campaign.observations import Compared, over_blocks
 from sims.intervals import LEVEL, Known, mean_of, ratio_of
 from sims.metrics.report import Report
 from sims.scenario.loader import load

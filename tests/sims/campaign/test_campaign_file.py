@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from sims.campaign import Precision, load_campaign
 from sims.campaign.engine import execute
+from sims.campaign.file import load_campaign
 from sims.campaign.picture import draw
 from sims.campaign.plan import Cases
+from sims.campaign.sections import Precision
 from sims.errors import InputError
 from sims.examples import CAMPAIGNS
 from tests.case_files import listed
@@ -25,7 +26,7 @@ def loaded(tmp_path: Path, text: str) -> Any:
 @pytest.mark.parametrize(("values", "meant"), listed(__file__, "axes"))
 def test_an_axis_is_a_list_or_a_range(tmp_path: Path, values: str, meant: Any) -> None:
     text = f'name = "x"\nscenario = "base.toml"\n[axes]\nplatform.workers = {values}\n'
-    assert loaded(tmp_path, text).axes == {"platform.workers": tuple(meant)}
+    assert loaded(tmp_path, text).varied.axes == {"platform.workers": tuple(meant)}
 
 
 def test_every_variant_is_in_every_cell_with_what_the_file_sets(tmp_path: Path) -> None:
@@ -44,7 +45,7 @@ def test_a_table_with_a_kind_replaces_and_others_merge(tmp_path: Path) -> None:
     text = 'name = "x"\nscenario = "base.toml"\n[variants]\nA.job = { verification = 2 }\n'
     text += 'B.protection = { kind = "buddies" }\n'
     plan = loaded(tmp_path, text)
-    assert plan.variants == {
+    assert plan.varied.variants == {
         "A": {"job.verification": 2},
         "B": {"protection": {"kind": "buddies"}},
     }
@@ -53,7 +54,7 @@ def test_a_table_with_a_kind_replaces_and_others_merge(tmp_path: Path) -> None:
 def test_a_size_takes_the_place_of_what_the_file_says(tmp_path: Path) -> None:
     text = CAMPAIGN + "\n[sizes.smoke]\nreplications = 1\naxes.platform.workers = [8]\n"
     small = load_campaign(write(tmp_path, campaign=text), "smoke")
-    assert (small.replications, small.axes["platform.workers"]) == (1, (8,))
+    assert (small.surely.runs, small.varied.axes["platform.workers"]) == (1, (8,))
     with pytest.raises(InputError, match="'full' is not there; accepted: smoke"):
         load_campaign(tmp_path / "campaign.toml", "full")
 
@@ -117,8 +118,8 @@ def test_a_cell_is_run_until_it_is_precise_and_gives_the_same_when_it_goes_on(
     }
     results = alone(campaign(file, **changes), store(file))
     counts = {cell.point[-1][1]: cell.seeds for cell in results.comparisons()}
-    looks = results.campaign.precision.looks()  # type: ignore[union-attr]
-    assert results.campaign.level == pytest.approx(1 - 0.05 / len(looks))
+    looks = results.question.surely.precision.looks()  # type: ignore[union-attr]
+    assert results.question.surely.level == pytest.approx(1 - 0.05 / len(looks))
     assert set(counts.values()) <= set(looks)
     for cell in results.comparisons():
         widest = max(line.mean.half / line.mean.mean for line in cell.lines)
@@ -132,5 +133,5 @@ def test_a_cell_is_run_until_it_is_precise_and_gives_the_same_when_it_goes_on(
 def test_the_example_ships_and_draws_its_picture_from_one_file(tmp_path: Path) -> None:
     shorter = {"replications": 1, "set": {"job.iterations": 2, "job.cap": 4000}}
     example = load_campaign(CAMPAIGNS / "enrolment.toml", "smoke", shorter)
-    assert len(example.axes) == 3
+    assert len(example.varied.axes) == 3
     assert draw(execute(example), tmp_path / "it.png").stat().st_size > 10_000

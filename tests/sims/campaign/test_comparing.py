@@ -14,20 +14,17 @@ from policies.interface import BatchPolicy
 from policies.queue.allocation import requested
 from policies.queue.lists import RList
 from policies.queue.orders import first_come
-from sims.campaign import Campaign
 from sims.campaign.axes import as_toml, axis, settings_text
 from sims.campaign.batches import Batch, RunResult, RunStatus, simulate_batch
-from sims.campaign.comparing import (
-    Compared,
-    Comparison,
-    Verdict,
-    compare,
-    judged,
-    run_of,
-    widths,
-)
+from sims.campaign.certainty import Certainty
+from sims.campaign.comparing import Comparison, Verdict, compare, judged, widths
+from sims.campaign.door import CALL, Door
+from sims.campaign.measured import Measured
+from sims.campaign.observations import Compared, run_of
 from sims.campaign.plan import Case, Cases
-from sims.campaign.question import combined
+from sims.campaign.question import Question
+from sims.campaign.subject import Subject
+from sims.campaign.varied import Variants, combined
 from sims.errors import InputError
 from sims.intervals import Known, mean_of, ratio_of
 from sims.metrics.measures import Measure
@@ -42,13 +39,10 @@ LEVEL = 0.95
 
 
 def cases_of(*words: str, file: Path = VOLATILE, **more: Any) -> list[Case]:
-    settings = combined([axis(word) for word in words])
+    settings = combined([axis(word) for word in words], CALL)
     variants = {settings_text(it): dict(it) for it in settings}
     own = {"job.iterations": 2} if "volatile" in file.name else {}
-    name = file.stem
-    return list(
-        Cases.of(Campaign(name=name, scenario=str(file), set=own, variants=variants, **more))
-    )
+    return list(Cases.of(Question(Subject.of(file, own), Variants(variants), **more)))
 
 
 def compared(
@@ -80,8 +74,9 @@ def test_what_a_variant_is_called_can_be_asked_for_again(value: Any) -> None:
 
 @pytest.mark.parametrize("word", listed(__file__, "refused"))
 def test_what_varies_nothing_and_seeds_which_are_common_are_refused(word: str) -> None:
+    door = Door("command line", {"vary": "--vary"})
     with pytest.raises(InputError, match="--vary"):
-        axis(word)
+        Variants.of(combined([axis(word)], door), door)
 
 
 def test_there_is_a_variant_for_every_combination_the_last_key_fastest() -> None:
@@ -142,13 +137,14 @@ def test_two_runs_share_what_is_stored_only_if_nothing_differs() -> None:
     all_keys = [
         keys(VOLATILE, "policy.name=IE"),
         keys(VOLATILE, "policy.name=Y-IE"),
-        keys(VOLATILE, "policy.name=IE", until=30),
-        keys(VOLATILE, "policy.name=IE", seed=7),
+        keys(VOLATILE, "policy.name=IE", surely=Certainty(until=30)),
+        keys(VOLATILE, "policy.name=IE", surely=Certainty(seed=7)),
         keys(SCENARIOS / "volatile-errors.toml", "policy.name=IE"),
     ]
     assert len(set().union(*all_keys)) == sum(map(len, all_keys)) == 10
     # A run is the same whatever is measured; what of it is known is in its result.
-    assert keys(VOLATILE, "policy.name=IE", measures=("queue",)) == all_keys[0]
+    queue = Measured((Measure.QUEUE,))
+    assert keys(VOLATILE, "policy.name=IE", measured=queue) == all_keys[0]
     assert keys(VOLATILE, "policy.name=IE,Y-IE") == all_keys[0] | all_keys[1]
 
 

@@ -6,14 +6,12 @@ from pathlib import Path
 from statistics import mean
 
 import pytest
+from holdfast import compare, sensitivity, tune
 
 from actors.events import FaultsDescribed, ReserveCalled, RunStarted, UnitFailed, UnitRetired
 from actors.intervals import numbers_in
 from actors.runtime import WorkersRetired
 from sims.campaign.executors import at_once
-from sims.campaign.question import compare
-from sims.campaign.sensitivity import sensitivity
-from sims.campaign.tuning import tune
 from sims.errors import InputError
 from sims.result import Result
 from sims.session import run

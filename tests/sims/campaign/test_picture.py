@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 
-from sims.campaign import PictureSection, load_campaign
+from sims.campaign.file import load_campaign
 from sims.campaign.picture import draw, panels_of
 from sims.campaign.results import Results
+from sims.campaign.sections import PictureSection
 from sims.errors import InputError
 from sims.examples import CAMPAIGNS
 from tests.sims.campaign.campaigns import alone, campaign, write
@@ -18,8 +20,9 @@ AXIS = {"errors.average": (0.1, 0.5)}
 
 
 def results(folder: Path, picture: PictureSection | None, **more: Any) -> Results:
-    asked: dict[str, Any] = {"axes": AXIS, "measures": ("makespan",), "replications": 2, **more}
-    return alone(campaign(write(folder)).model_copy(update={"picture": picture, **asked}))
+    asked = campaign(write(folder), measures=["makespan"], replications=2)
+    varied = evolve(asked.varied, **{"axes": AXIS, **more})
+    return alone(evolve(asked, picture=picture, varied=varied))
 
 
 @pytest.mark.parametrize("show", ["ratio", "difference"])
@@ -27,9 +30,9 @@ def test_against_the_baseline_there_is_a_curve_for_each_other_variant(
     tmp_path: Path, show: Any
 ) -> None:
     found = results(tmp_path, PictureSection(x="errors.average", show=show))
-    assert found.campaign.picture is not None
+    assert found.question.picture is not None
     cells = found.comparisons(effect=show)
-    [curves] = panels_of(found.campaign, found.campaign.picture, cells).values()
+    [curves] = panels_of(found.question, found.question.picture, cells).values()
     assert list(curves) == ["SPT", "mine"]
     lines = (line for cell in cells for line in cell.lines if line.variant == "SPT")
     told = [line.effect for line in lines]
@@ -60,7 +63,7 @@ def test_against_the_baseline_there_is_a_curve_for_each_other_variant(
 def test_what_cannot_be_drawn_is_refused(
     tmp_path: Path, picture: PictureSection | None, changes: dict[str, Any], problem: str
 ) -> None:
-    found = results(tmp_path, picture, **{"replications": 1, **changes})
+    found = results(tmp_path, picture, **changes)
     with pytest.raises(InputError, match=problem):
         draw(found, tmp_path / "it.png")
     assert not (tmp_path / "it.png").exists()

@@ -7,13 +7,17 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
-from sims.campaign import Campaign
 from sims.campaign import plan as planning
+from sims.campaign.certainty import Certainty
 from sims.campaign.engine import execute
 from sims.campaign.executors import given
 from sims.campaign.plan import LOOKED_AT, Cases, Made
+from sims.campaign.question import Question
 from sims.campaign.results import Results, Store
+from sims.campaign.subject import Subject
+from sims.campaign.varied import Variants
 from sims.errors import InputError
 
 MANY = '''\
@@ -31,16 +35,16 @@ def make(a, b):
 '''
 
 
-def many(folder: Path, first: int = 1, last: int = 4000) -> Campaign:
+def many(folder: Path, first: int = 1, last: int = 4000) -> Question:
     """Of `last - first` times 300 points, three variants and a thousand replications."""
     (folder / "many.py").write_text(MANY)
-    return Campaign(
-        name="many",
-        scenario="many:make",
-        folder=str(folder),
-        replications=1000,
-        axes={"a": tuple(range(first, last)), "b": tuple(range(300))},
-        variants={name: {"policy.order": name} for name in ("LPT", "SPT", "HPA")},
+    return Question(
+        Subject("many:make", folder),
+        Variants(
+            {name: {"policy.order": name} for name in ("LPT", "SPT", "HPA")},
+            {"a": tuple(range(first, last)), "b": tuple(range(300))},
+        ),
+        surely=Certainty(1000),
     )
 
 
@@ -92,7 +96,8 @@ def test_every_variant_and_value_is_looked_at_where_not_all_cases_are(tmp_path: 
     assert {case.point[0] for case in looked} == {("a", a) for a in range(1, 4000)}
     assert {case.point[1] for case in looked} == {("b", b) for b in range(300)}
     assert {case.variant for case in looked} == {"LPT", "SPT", "HPA"}
-    few = Cases(Campaign(name="few", scenario="x.toml", axes={"a": tuple(range(LOOKED_AT))}))
+    axes = {"a": tuple(range(LOOKED_AT))}
+    few = Cases(Question(Subject(Path("x.toml")), Variants(axes=axes)))
     assert list(map(str, few.looked_at())) == list(map(str, few))
 
 
@@ -107,14 +112,9 @@ def test_each_case_is_there_once_by_point_and_then_by_variant(tmp_path: Path) ->
 def test_replications_come_in_rounds_so_that_who_stops_early_has_some_of_each(
     tmp_path: Path,
 ) -> None:
-    campaign = Campaign(
-        name="rounds",
-        scenario="many:make",
-        folder=str(many(tmp_path) and tmp_path),
-        replications=5,
-        axes={"a": (1, 2), "b": (0,)},
-    )
-    order = [(dict(case.point)["a"], k) for case, k in Results.of(campaign).missing()]
+    few = Variants(axes={"a": (1, 2), "b": (0,)})
+    question = evolve(many(tmp_path), varied=few, surely=Certainty(5))
+    order = [(dict(case.point)["a"], k) for case, k in Results.of(question).missing()]
     rounds = ([0], [1], [2, 3], [4])
     assert order == [(a, k) for ks in rounds for a in (1, 2) for k in ks]
 
@@ -122,10 +122,10 @@ def test_replications_come_in_rounds_so_that_who_stops_early_has_some_of_each(
 def test_a_value_that_cannot_be_is_refused_before_anything_runs_however_many_there_are(
     tmp_path: Path,
 ) -> None:
-    campaign = many(tmp_path, last=3)
-    campaign.variants["SPT"]["policy.order"] = "XPT"
+    question = many(tmp_path, last=3)
+    wrong = evolve(question.varied, variants={"XPT": {"policy.order": "XPT"}})
     with pytest.raises(InputError, match=r"policy\.order: 'XPT'"):
-        execute(campaign, store=Store(tmp_path / "results"))
+        execute(evolve(question, varied=wrong), store=Store(tmp_path / "results"))
     assert not (tmp_path / "results").exists()
 
 

@@ -6,10 +6,12 @@ import json
 from collections import Counter
 from pathlib import Path
 
+import holdfast
 import pytest
 
-from sims.campaign import Precision
-from sims.campaign.question import compare, precision_of
+from sims.campaign.certainty import precision_of
+from sims.campaign.door import CALL
+from sims.campaign.sections import Precision
 from sims.errors import InputError
 from sims.intervals import Sample, interval
 from tests.coverage.looks import LAWS, share
@@ -52,7 +54,7 @@ def test_intervals_that_are_looked_at_until_they_are_narrow_cover_the_truth(law:
 
 
 def test_runs_are_added_until_the_interval_of_the_ratio_is_narrow(file: Path) -> None:
-    table = compare(file, {"protection.period": [50, 200]}, seed=1, precision="5%")
+    table = holdfast.compare(file, {"protection.period": [50, 200]}, seed=1, precision="5%")
     [cell] = table.comparisons()
     effect = cell.lines[1].effect
     assert effect is not None
@@ -72,7 +74,7 @@ def test_a_look_computes_the_intervals_that_it_reads_and_is_taken_once(
         return interval(sample, level, chancy)
 
     monkeypatch.setattr("sims.intervals.interval", counted)
-    table = compare(file, {"protection.period": [50, 100, 200]}, seed=1, precision="5%")
+    table = holdfast.compare(file, {"protection.period": [50, 100, 200]}, seed=1, precision="5%")
     computed = sizes.copy()  # what is printed comes later, and is not of the looks
     ran = len(table.comparisons()[0].lines[0].runs)
     looks = [it for it in Precision(relative=0.05).looks() if it <= ran]
@@ -84,7 +86,7 @@ def test_a_look_computes_the_intervals_that_it_reads_and_is_taken_once(
 
 def test_a_number_is_the_half_width_in_the_effects_own_unit(file: Path) -> None:
     vary = {"protection.period": [50, 200]}
-    table = compare(file, vary, seed=1, precision=80, difference=True)
+    table = holdfast.compare(file, vary, seed=1, precision=80, difference=True)
     line = table.comparisons()[0].lines[1]
     assert line.effect is not None
     assert line.effect.half <= 80
@@ -92,13 +94,17 @@ def test_a_number_is_the_half_width_in_the_effects_own_unit(file: Path) -> None:
 
 
 def test_a_comparison_that_stays_wide_ends_at_the_most_runs_and_says_so(file: Path) -> None:
-    table = compare(file, {"protection.period": [50, 60]}, seed=1, precision="0.01%", most=20)
+    table = holdfast.compare(
+        file, {"protection.period": [50, 60]}, seed=1, precision="0.01%", most=20
+    )
     assert len(table.comparisons()[0].lines[0].runs) == 20
     assert "20 runs were not enough" in " ".join(table.notes)
 
 
 def test_a_comparison_in_which_nothing_is_random_ends_at_the_first_look(file: Path) -> None:
-    table = compare(file, {"protection.cost": [1, 2]}, changes={"faults": "none"}, precision="1%")
+    table = holdfast.compare(
+        file, {"protection.cost": [1, 2]}, changes={"faults": "none"}, precision="1%"
+    )
     assert len(table.comparisons()[0].lines[0].runs) == 10
 
 
@@ -118,10 +124,10 @@ def test_the_command_adds_runs_and_goes_on_from_its_store(
 
 @pytest.mark.parametrize("word", ["narrow", "0%", "-1", "nan"])
 def test_a_width_that_is_none_is_refused(word: str) -> None:
-    with pytest.raises(InputError, match="--precision"):
-        precision_of(word, 10, 1000)
+    with pytest.raises(InputError, match="call: precision: "):
+        precision_of(word, 10, 1000, CALL)
 
 
 def test_fewer_runs_at_most_than_at_first_are_refused() -> None:
-    with pytest.raises(InputError, match="--most"):
-        precision_of("1%", 10, 5)
+    with pytest.raises(InputError, match="call: most: "):
+        precision_of("1%", 10, 5, CALL)

@@ -32,9 +32,9 @@ TELLING = ("table", "status", "export -o out.csv")
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a campaign and its results."""
-    from sims.campaign import load_campaign
     from sims.campaign.engine import execute
     from sims.campaign.executors import local
+    from sims.campaign.file import load_campaign
     from sims.campaign.results import Store
 
     folder = tmp_path_factory.mktemp("campaign")

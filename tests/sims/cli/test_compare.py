@@ -8,12 +8,12 @@ import signal
 from math import inf
 from pathlib import Path
 
+import holdfast
 import pytest
 from matplotlib.figure import Figure
 
-from sims.campaign import question
+from sims.campaign import asking
 from sims.campaign.batches import RunResult
-from sims.campaign.question import compare
 from sims.campaign.results import Store
 from sims.errors import InputError
 from sims.intervals import NONE, Estimate, rounded
@@ -417,7 +417,7 @@ def test_without_a_store_control_c_says_that_nothing_is_kept(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(question, "execute", interrupted)
+    monkeypatch.setattr(asking, "execute", interrupted)
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     words = ("compare", shell.write(TINY), "--vary", "policy.name=IE,IY")
     said = shell(*words, "--store", "none")
@@ -463,10 +463,14 @@ def test_repeated_measures_are_compared_in_one_table_with_a_sentence_each(shell:
     alone = shell.told(*words, "--measure", "wait", "--measure", "wait")
     assert alone == shell.told(*words, "--measure", "wait")
     path = str(shell.folder / Path(path).name)
-    ours = compare(path, {"policy.order": ["FCFS", "SPT"]}, runs=2, measure=["wait", "makespan"])
+    ours = holdfast.compare(
+        path, {"policy.order": ["FCFS", "SPT"]}, runs=2, measure=["wait", "makespan"]
+    )
     assert [it["measure"] for it in ours.rows()] == ["wait"] * 2 + ["makespan"] * 2
     with pytest.raises(InputError, match="two are called"):
-        compare(path, {"policy.order": ["FCFS", "SPT"]}, measure=[lambda _: 1, lambda _: 2])
+        holdfast.compare(
+            path, {"policy.order": ["FCFS", "SPT"]}, measure=[lambda _: 1, lambda _: 2]
+        )
 
 
 def test_one_variant_is_refused_as_there_is_nothing_to_compare_with(shell: Shell) -> None:

@@ -11,7 +11,7 @@ import holdfast
 import pytest
 from matplotlib.figure import Figure
 
-from sims.campaign.sensitivity import measured_keys
+from sims.campaign.shifts import measured_keys
 from sims.plots import maps, tornado
 from sims.scenario.loader import parse, read
 from tests.sims.cli.commands import Shell
@@ -362,3 +362,26 @@ def test_a_map_of_whole_numbers_has_each_number_once(shell: Shell) -> None:
     pairs = "--pairs", "platform.workers,job.jobs.0.standbys"
     said = shell("sensitivity", path, *pairs, "--runs=2", "--json").json()
     assert {(row["platform.workers"]) for row in said["points"]} == {10, 11, 12, 13, 14}
+
+
+def test_repeated_measures_are_columns_ranked_by_the_first(shell: Shell) -> None:
+    """Of the 133 s the worker is DOWN in 10, and the job holds the two for 123 (of 131: for 121, of
+    161: for 151), of which 100 are useful."""
+    words = ("sensitivity", "study.toml", "--keys", "protection.cost", "--runs", "2")
+    measures = ("--measure", "makespan", "--measure", "goodput")
+    [row] = shell.told(*words, *measures)["keys"]
+    assert row["less_mean"] == pytest.approx(131 / 133)
+    assert row["goodput_less_mean"] == pytest.approx(123 / 121)
+    assert row["goodput_more_mean"] == pytest.approx(123 / 151)
+    out = shell(*words, *measures).out
+    assert "study: makespan, goodput over their means as it is" in out
+    assert "makespan: 20 % less" in out and "goodput: 20 % more" in out
+    assert "Ranked by makespan." in out
+    ours = holdfast.sensitivity(
+        "study.toml", ["protection.cost"], runs=2, measure=["makespan", "goodput"]
+    )
+    assert ours.rows()[0]["goodput_less_mean"] == pytest.approx(123 / 121)
+    line = shell.refused(*words[:2], "--pairs", "protection.cost,protection.period", *measures)
+    assert "command line: --measure: makespan, goodput: a map has one" in line
+    line = shell.refused(*words, *measures, "--measure", "cost")
+    assert "--measure: no run of the scenario as it is has a cost" in line

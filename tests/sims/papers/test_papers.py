@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from attrs import evolve
 
 from actors.events import Outcome
 from actors.runtime import stream
@@ -63,9 +64,10 @@ def test_the_catalogue_prints_of_table_1_what_the_cases_say(cases_dir: Path) -> 
 def figure5(variants: dict, average: float, **changes: object) -> dict[tuple[str, str], Value]:
     one = item("rigid21/figure5")
     axes = {"errors.average": (average,), "number": tuple(range(SETS))}
-    update = {"axes": axes, "variants": variants}
-    campaign = one.campaign("default", changes).model_copy(update=update)
-    found = one.values(execute(campaign.model_copy(update={"replications": 2})))
+    question = one.campaign("default", {**changes, "replications": 2})
+    found = one.values(
+        execute(evolve(question, varied=evolve(question.varied, variants=variants, axes=axes)))
+    )
     return {(it.who, it.what): it for it in found}
 
 
@@ -76,8 +78,9 @@ def test_expected_ratios_of_table_1_are_reproduced_at_default_parameters(
     one = item("moldable21/table1")
     whole = one.campaign("default", {"replications": 1})
     axes = {"job.synthetic.model": (model,), "number": tuple(range(SETS))}
-    own = {name: whole.variants[name] for name in ("LPA", "BATCH")}
-    found = one.values(execute(whole.model_copy(update={"axes": axes, "variants": own})))
+    own = {name: whole.varied.variants[name] for name in ("LPA", "BATCH")}
+    varied = evolve(whole.varied, variants=own, axes=axes)
+    found = one.values(execute(evolve(whole, varied=varied)))
     by_key = {(it.who, it.what): it for it in found}
     expect(by_key["LPA", "expected"], lpa, 0.01 * lpa)
     expect(by_key["BATCH", "expected"], batch, 0.01 * batch)

@@ -107,9 +107,9 @@ def test_every_printed_row_is_of_a_policy_at_a_place_of_a_campaign() -> None:
         assert all(len(row) == len(columns) for row in rows.values())
         for key in set(rows) - {"*"} if whole else ():
             *places, who = key.split(" | ")
-            turned = not set(columns) - set(whole.variants)  # rows of quantities, one place
-            assert turned or any(name.startswith(who) for name in whole.variants)
-            known = {as_toml(it) for values in whole.axes.values() for it in values}
+            turned = not set(columns) - set(whole.varied.variants)  # rows of quantities, one place
+            assert turned or any(name.startswith(who) for name in whole.varied.variants)
+            known = {as_toml(it) for values in whole.varied.axes.values() for it in values}
             assert set(places) <= known
 
 

@@ -159,7 +159,7 @@ def test_objects_are_compared_beside_a_file_called_as_our_package(shell: Shell) 
         ({"vary": ["IE"]}, "vary: 'IE'"),
         ({"across": {"seed": 3}}, r"across\['seed'\]: 3"),
         ({"runs": "3"}, "runs: '3'"),
-        ({"file": 3}, "file: 3"),
+        ({"source": 3}, "source: 3"),
         ({"policy": 3}, "policy: 3"),
         ({"policy": Result}, "policy: Result is a class"),
         ({"hazard": 3}, "hazard: 3"),
@@ -168,7 +168,7 @@ def test_objects_are_compared_beside_a_file_called_as_our_package(shell: Shell) 
 def test_what_has_another_type_is_refused_by_the_arguments_name(
     shell: Shell, changes: dict[str, Any], named: str
 ) -> None:
-    asked = {"file": shell.write(TINY), "vary": {"master.channels": [1, 2]}, "runs": 2, **changes}
+    asked = {"source": shell.write(TINY), "vary": {"master.channels": [1, 2]}, "runs": 2, **changes}
     with pytest.raises(TypeError, match=named):
         holdfast.compare(**asked)
 
