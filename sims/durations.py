@@ -37,6 +37,9 @@ class Seconds(float):
 class Date(float):
     """Seconds since 1970, from a text that is a date."""
 
+    local: bool
+    """Whether the text named no zone, so that it was read as Universal Time."""
+
 
 def date_or_seconds(text: str) -> float:
     """Read a date in ISO 8601 as a `Date`, or a time as `seconds` does.
@@ -47,7 +50,9 @@ def date_or_seconds(text: str) -> float:
         return seconds(text)
     except ValueError:
         date = datetime.fromisoformat(text.strip())
-        return Date((date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp())
+        found = Date((date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp())
+        found.local = date.tzinfo is None
+        return found
 
 
 def units_sum(text: str) -> float:

@@ -321,7 +321,12 @@ FirstSeed = Annotated[
     int | None, option(natural, "SEED", "the first seed; default: the scenario's")
 ]
 Until = Annotated[
-    float | None, option(moment, "TIME", "end each run at this time, in the scenario's unit")
+    float | None,
+    option(
+        instant,
+        "TIME",
+        "end each run at this time, in the scenario's unit, or a date, in the zone of its log",
+    ),
 ]
 Overrides = Annotated[
     list[str] | None,

@@ -176,11 +176,13 @@ class Order(Protocol):
 
 @frozen
 class Moment:
-    """Shows an order that changes with time the current time and the users' past usage."""
+    """Shows an order that changes with time the current time, the users and their past usage."""
 
     now: float
     used: Callable[[str], float] = field(default=lambda user: 0.0)
     """Returns a user's decayed processor-time, with the half-life that the order declares."""
+    users: Collection[str] = ()
+    """Names of the users who have submitted a job; empty if the order declares no half-life."""
 
 
 @runtime_checkable

@@ -8,7 +8,8 @@ submission and w the wait.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import enum
+from collections.abc import Callable, Sequence
 from math import exp, log, log2, log10, sqrt
 
 from attrs import define, field, frozen
@@ -106,6 +107,9 @@ PLAIN: dict[str, Order] = {
 
 # --- orders that change with time ----------------------------------------------------------------
 
+WEEK = 7 * 86_400.0
+"""Seconds in a week."""
+
 Waiting = Callable[[float, float, int], float]
 """Function of a wait's formula: (wait, estimate, processors) -> priority."""
 
@@ -147,7 +151,7 @@ class FairShare:
     of 2^(-(t - u) / half_life) du, runs under way included; first come, first served within a user.
     """
 
-    half_life: float | None = 7 * 86_400.0
+    half_life: float | None = WEEK
 
     def at(self, moment: Moment) -> Order:
         known: dict[str, float] = {}
@@ -156,6 +160,119 @@ class FairShare:
             if job.user not in known:
                 known[job.user] = moment.used(job.user)
             return -known[job.user]
+
+        return order
+
+
+# --- Slurm's multifactor priority -----------------------------------------------------------------
+
+
+class Favour(enum.Enum):
+    """Says which jobs the size factor of MULTIFACTOR puts first."""
+
+    LARGE = "large"
+    SMALL = "small"
+
+
+@frozen
+class Factors:
+    """The factors of a job's number under MULTIFACTOR, each from 0 to 1."""
+
+    age: float
+    fair_share: float
+    size: float
+    tier: float
+
+
+class Arrived(float):
+    """A priority of which equal ones go by arrival: the earlier submission is the larger."""
+
+    __slots__ = ("submitted",)
+    submitted: float
+
+    @classmethod
+    def at(cls, priority: float, submitted: float) -> Arrived:
+        """Return this priority of a job that was submitted at this time; of a negated priority,
+        that is minus the time."""
+        it = cls(priority)
+        it.submitted = submitted
+        return it
+
+    def __neg__(self) -> Arrived:
+        return Arrived.at(-float(self), -self.submitted)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Arrived):
+            return float(self) == other
+        return float(self) == float(other) and self.submitted == other.submitted
+
+    def __hash__(self) -> int:
+        return hash(float(self))
+
+    def __lt__(self, other: float) -> bool:
+        if float(self) == float(other) and isinstance(other, Arrived):
+            return self.submitted > other.submitted
+        return float(self) < float(other)
+
+    def __gt__(self, other: float) -> bool:
+        return not (self < other or self == other)
+
+    def __le__(self, other: float) -> bool:
+        return self < other or self == other
+
+    def __ge__(self, other: float) -> bool:
+        return not self < other
+
+
+@frozen
+class Multifactor:
+    """MULTIFACTOR: the highest sum of weight x factor first, ties by arrival, as Slurm's plug-in of
+    that name counts. Age is min(waited / age_max, 1); fair share 2^-(usage / share), with the
+    user's part of all decayed processor-time so far over 1 / (number of users seen); size p / P, or
+    1 - p / P; tier that of the job's partition over the highest."""
+
+    age: float = 0.0
+    fair_share: float = 0.0
+    size: float = 0.0
+    tier: float = 0.0
+    age_max: float = WEEK
+    """Wait from which on a job's age is 1."""
+    half_life: float | None = WEEK
+    """Time in which the weight of past usage halves."""
+    favour: Favour = Favour.LARGE
+    """Whether the size factor puts large jobs first, or small ones."""
+    tiers: Sequence[int] = ()
+    """Tier of each partition, by its number; empty: all are alike."""
+
+    def factors_at(self, moment: Moment) -> Callable[[BatchJob, int, int], Factors]:
+        """Return the function that returns the factors of a job at a moment, given the job, the
+        number of processors that it would get, and that of the platform."""
+        used = {user: moment.used(user) for user in moment.users}
+        total, users = sum(used.values()), len(used)
+        fair = {user: 2.0 ** -(use / total * users) for user, use in used.items() if total}
+        highest = max(self.tiers, default=0)
+
+        def factors(job: BatchJob, processors: int, platform: int) -> Factors:
+            size = processors / platform
+            return Factors(
+                age=min((moment.now - job.submitted) / self.age_max, 1.0),
+                fair_share=fair.get(job.user, 1.0),
+                size=size if self.favour is Favour.LARGE else 1 - size,
+                tier=self.tiers[job.partition] / highest if highest > 0 else 1.0,
+            )
+
+        return factors
+
+    def number(self, factors: Factors) -> float:
+        """Return the sum of weight x factor."""
+        first = self.age * factors.age + self.fair_share * factors.fair_share
+        return first + self.size * factors.size + self.tier * factors.tier
+
+    def at(self, moment: Moment) -> Order:
+        factors = self.factors_at(moment)
+
+        def order(job: BatchJob, processors: int, time: float, platform: int, draw: Draw) -> float:
+            return Arrived.at(self.number(factors(job, processors, platform)), job.submitted)
 
         return order
 
@@ -200,10 +317,12 @@ class ByScore:
         return -(self.size(time, processors) + self.weight * log10(max(since, 1)))
 
 
+MULTIFACTOR = "MULTIFACTOR"
 TIMED: dict[str, TimedOrder] = {
     "WFP3": ByWait(wfp3),
     "UNICEP": ByWait(unicep),
     "FAIR-SHARE": FairShare(),
+    MULTIFACTOR: Multifactor(),
 }
 """The orders that change with time, by name; read only."""
 

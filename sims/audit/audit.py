@@ -237,13 +237,14 @@ def submit(w: World, event: e.JobSubmitted) -> Script:
     possible((event.recorded_wait or 0) >= 0)
     due = w.head.decider is not DeciderKind.DEADLINE or name in w.deadlines
     possible(due, "{} has no deadline, by which it is decided", name)
+    whose = event
     by = w.agents.submitted(name) if w.agents is not None else None
     if by is None:
         by = 0 if w.dependencies is None else w.dependencies.submitted(name)
     seq = yield event, by
     told = yield from _early(w, name, seq)
     it = yield from coming(e.JobDescribed, name)
-    job, since = ExpectedJob(name, seq, it, told=told, wanted=seq), seq
+    job, since = ExpectedJob(name, seq, it, whose, told=told, wanted=seq), seq
     for line in told.values():
         _tell(w, job, line)
     sound = it.kind in w.head.kinds and (it.kind is not JobKind.ITERATIVE or it.work == 0)

@@ -12,6 +12,7 @@ from attrs import Factory, define, field, frozen
 from actors.events import (
     CheckpointingDescribed,
     JobDescribed,
+    JobSubmitted,
     ProtectionDescribed,
     ProtectionKind,
     Stage,
@@ -65,6 +66,8 @@ class ExpectedJob(Emitter):
     submitted: int
     """Sequence number of the submission."""
     described: JobDescribed
+    whose: JobSubmitted
+    """The line of the submission, which names the user, the group and the queue."""
     told: dict[type[Event], Any] = Factory(dict)
     """Lines by which the job asks for mechanisms, by class."""
     lead: float = 0

@@ -13,7 +13,7 @@ input.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from itertools import islice
 from math import inf
 
@@ -100,6 +100,8 @@ class ExpectedPromises:
     left: Mapping[str, int] | None = None
     """Maps the jobs of a batch to the number of attempts that they may still make; None where jobs
     join the queue as they arrive."""
+    held: Callable[[str], bool] | None = None
+    """Returns whether a limit may hold a waiting job back; None where there are no limits."""
     exempt: set[str] = Factory(set)
     """Jobs for which conservative backfilling once had no place, as the return of workers was
     unknown."""
@@ -202,9 +204,12 @@ class ExpectedPromises:
 
     def queued(self) -> Iterator[str]:
         """Yield the names of the jobs that wait in the queue, in the order in which they were
-        submitted. In a batch, jobs without an attempt left do not wait."""
-        left = self.left
+        submitted. In a batch, jobs without an attempt left do not wait, nor do jobs that a limit
+        may hold back."""
+        left, held = self.left, self.held
         names = (name for name, job in self.w.jobs.items() if not job.copies)
+        if held is not None:
+            names = (name for name in names if not held(name))
         return names if left is None else (name for name in names if left.get(name, 0) > 0)
 
     def _endless(self, there: Made) -> int:

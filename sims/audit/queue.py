@@ -26,6 +26,7 @@ from sims.audit import partitions
 from sims.audit.deciding import DecisionChecks
 from sims.audit.facts import ExpectedCopy, ExpectedJob
 from sims.audit.law import Causes, allowed, comes, same
+from sims.audit.limits import LimitChecks, Names, Promised, limits_of
 from sims.audit.promises import ExpectedPromises, Widths, rule_of
 from sims.audit.turns import Script
 from sims.audit.workers import Free, Spans, extent, joined, meet, numbers
@@ -34,6 +35,8 @@ from sims.audit.world import Handler, PartRules, World
 INSTANT = 1 + 1e-12
 GREEDY = "R-LIST-0", "greedy"
 """Policies that start every job that fits."""
+KEPT = "conservative", "kept"
+"""Readings of reservations that are kept."""
 SHELVES = "R-SHELF-B", "R-SHELFFILL-B"
 """Policies that start every job that fits if no job runs."""
 
@@ -77,12 +80,14 @@ class QueueChecks(DecisionChecks):
     """Events that called for the decisions that preempted jobs at this instant."""
     begun: set[str] = Factory(set)
     """Jobs that started at this instant."""
-    idle: list[tuple[int, int]] = Factory(list)
-    """Instants after whose decisions no further waiting job fitted: sequence number, and number of
-    free workers.
+    idle: dict[Names, list[tuple[int, float]]] = Factory(dict)
+    """Instants after whose decisions no further waiting job fitted, by the limits that jobs have:
+    sequence number, and number of free workers that these limits leave to them.
 
     Only instants that later ones do not exceed are kept, so that both columns are sorted.
     """
+    limits: LimitChecks = field(init=False)
+    """Limits by user, group or queue."""
     under_way: int = 0
     """Number of jobs that have copies."""
     triggers_before: int = -1
@@ -106,6 +111,7 @@ class QueueChecks(DecisionChecks):
     """Rule of the queue's reservations; None for a user's own."""
 
     def __attrs_post_init__(self) -> None:
+        self.limits = limits_of(self.settings)
         w, reading = self.w, self.settings.get("reading", "fresh")
         self.widths = Widths(w)
         allotted = self.settings.get("allocation", "")
@@ -113,6 +119,7 @@ class QueueChecks(DecisionChecks):
             rule = rule_of(w.head.policy, reading)
             self.published = ExpectedPromises(w, rule, self.settings, self.widths)
             self.published.left = self.allowed if allotted == "BATCH" else None
+            self.published.held = self._may_be_held if self.limits.limits else None
 
     def line_handlers(self) -> dict[type[Event], Handler]:
         return {
@@ -145,6 +152,7 @@ class QueueChecks(DecisionChecks):
 
     def ended(self, copy: ExpectedCopy, outcome: Outcome, seq: int, gone: bool) -> None:
         self.running -= 1
+        self.limits.ended(copy)
         job = copy.job
         self.under_way -= not job.copies
         if self.published is not None:
@@ -159,6 +167,7 @@ class QueueChecks(DecisionChecks):
     def placing(self, copy: ExpectedCopy, event: RunStarted) -> None:
         w = self.w
         job, size = copy.job, copy.full
+        names = self.limits.started(copy, self._promised())
         width = size if job.copies else self.widths.of(job.name, size)
         allowed(width == size or w.free.count >= width, "{} waits for its standbys", job.name)
         rule = self._around_windows(copy, event)
@@ -181,8 +190,9 @@ class QueueChecks(DecisionChecks):
         # A moldable job may have asked for another number of workers at that instant.
         if self.idle and job.described.kind is not JobKind.MOLDABLE:
             since = max(job.wanted, self.opened) if self.batches else job.wanted
-            at = bisect_right(self.idle, (since, w.head.processors))
-            were = self.idle[at][1] if at < len(self.idle) else 0
+            idle = self.idle.get(names, [])
+            at = bisect_right(idle, (since, w.head.processors))
+            were = idle[at][1] if at < len(idle) else 0
             why = f"it fits {were} workers, and waited while so many were free"
             allowed(width > were, why)
         if self.shelf is not None:
@@ -323,8 +333,12 @@ class QueueChecks(DecisionChecks):
         made = self.moved & there.keys()
         once = self.triggers_before in (-1, len(self.triggers))
         waiting = len(self.w.jobs) - self.under_way
-        if published.left is not None:  # in batches: others wait for the next one
+        if published.left is not None or published.held is not None:
+            # In batches others wait for the next one.
             waiting = sum(1 for _ in published.queued())
+        if self.limits.limits and published.rule.remade:
+            asked = {name: self._asked(it) for name, it in there.items()}
+            self.limits.review(self.w.jobs, asked, published.starts)
         published.review(waiting, there, made, once)
 
     def _decided(self) -> None:
@@ -336,9 +350,16 @@ class QueueChecks(DecisionChecks):
         if later or partitions.divided(w):
             return  # which of the free workers a waiting job may use, the log does not say
         if w.head.policy in GREEDY or (w.head.policy in SHELVES and not self.running):
-            while self.idle and self.idle[-1][1] <= count:
-                self.idle.pop()
-            self.idle.append((w.seq, count))
+            waiting = (job for job in w.jobs.values() if not job.copies)
+            limited = {self.limits.names(job) for job in waiting} if self.limits.limits else {()}
+            for names in limited:
+                idle, usable = (
+                    self.idle.setdefault(names, []),
+                    min(count, self.limits.room(names)[0]),
+                )
+                while idle and idle[-1][1] <= usable:
+                    idle.pop()
+                idle.append((w.seq, usable))
         if self.running:
             return
         able = w.free.count == w.able and ":" not in w.head.policy
@@ -386,6 +407,8 @@ class QueueChecks(DecisionChecks):
         job, workers = w.jobs.get(event.job), event.processors
         sound = job is not None and not job.copies and 1 <= workers <= w.head.processors
         allowed(sound and event.start >= w.now)
+        if job is not None and event.job not in self.promises:
+            self.limits.reserved(job, self._asked(event), self._promised())
         allowed(not self.begun or self._decides_again(), "{} started before it", self.begun)
         before = self.promises.get(event.job)
         if before is not None and (before[1], event.job) in self.made:
@@ -405,6 +428,32 @@ class QueueChecks(DecisionChecks):
         w = self.w
         several = w.windows or partitions.divided(w) or self.calls_workers
         return bool(several or any(job.ready for job in w.jobs.values()))
+
+    def _promised(self) -> Promised:
+        """Return the reservations that count under limits, with their jobs' names: those of a
+        policy that keeps them."""
+        kept = self.published is not None and self.published.rule.reading in KEPT
+        if not (kept and self.limits.limits):
+            return None
+        jobs = self.w.jobs
+        return {it: (self.limits.names(jobs[it]), made) for it, (made, _) in self.promises.items()}
+
+    def _asked(self, promise: ReservationMade) -> int:
+        """Return the number of members that a reservation is for. Where workers were called for its
+        job, it waits for those that it holds ready too (P11)."""
+        if self.published is None or promise.job not in self.widths.more:
+            return promise.processors
+        return self.published.sizes.get(promise.job, 0)
+
+    def _may_be_held(self, name: str) -> bool:
+        """Return whether a limit may keep this waiting job, which has no reservation, from getting
+        one: the log need not say how many workers it asks for."""
+        if name in self.promises:
+            return False
+        names = self.limits.names(self.w.jobs[name])
+        size = self.published.sizes.get(name) if self.published is not None else None
+        room = self.limits.room(names, name, promised=self._promised())[0]
+        return room < (self.w.head.processors if size is None else size)
 
     def _widened(self, before: ReservationMade, event: ReservationMade) -> bool:
         """Return whether the reservation `event` is the kept one `before` with another number of

@@ -9,7 +9,6 @@ from attrs import frozen
 
 from sims.campaign.door import Door
 from sims.campaign.sections import Precision
-from sims.durations import in_unit
 from sims.intervals import LEVEL
 from sims.scenario import Scenario
 from sims.world import checked_seed
@@ -51,7 +50,7 @@ class Certainty:
         if runs < 1:
             raise door.refused("runs", f"{runs} is not accepted", "a whole number from 1")
         first = checked_seed(scenario.seed if seed is None else seed, door.source, door("seed"))
-        ends = in_unit(until, door("until"), lambda: scenario.times.value)
+        ends = scenario.time_until(until, door("until"))
         return cls(runs, first, ends, precision)
 
     @property

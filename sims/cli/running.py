@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import attrs
 
 from sims.cli.progress import ShowProgress
-from sims.durations import in_unit
 from sims.errors import COMMAND_LINE, FAILED, InputError, imported, naming, note, show
 from sims.history.summary import FAULTS_TOO, WANTED, Summary
 from sims.options import (
@@ -73,7 +72,8 @@ def run(
         scenario, folder, until, debug = _repeated(file, given)
     else:
         scenario = load(file, changes or (), seed)
-        until = in_unit(until, "--until", lambda: scenario.times.value)
+        with naming(file):
+            until = scenario.time_until(until)
     summary, writer = Summary(wants=FAULTS_TOO if stated(scenario) else WANTED), None
     with naming(file), ExitStack() as stack:
         path = log_path(scenario, log)

@@ -74,6 +74,8 @@ class JobLog:
     """Maps each assumption that the reader makes to the number of jobs that it affects."""
     preceding: Mapping[str, Preceding] = field(factory=dict)
     """Maps the name of each job that follows another to that one, which the log need not have."""
+    zone: str = "UTC"
+    """Time zone of the log's machine, as an IANA name; UTC if the log does not state it."""
 
     @classmethod
     def of(cls, jobs: Iterable[LoggedJob]) -> Self:

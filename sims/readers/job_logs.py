@@ -15,9 +15,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo
 
 import numpy as np
-from attrs import evolve
+from attrs import Factory, define, evolve
 from numpy.typing import NDArray
 from pydantic import BeforeValidator
 
@@ -64,10 +65,32 @@ twice."""
 ENTRY = re.compile(r"^;\s*([A-Za-z]\w*)\s*:\s*(\d{1,18})(?!\S)")
 """Pattern of a header line whose value begins with a number; the same keys may have the value
 `unknown`."""
+ZONE = re.compile(r"^;\s*TimeZoneString\s*:\s*(\S+)\s*$")
+"""Pattern of the header line that names the time zone of the log's machine."""
 MACHINE, BEGINS = "MaxProcs", "UnixStartTime"
 EPOCH = 1e8
 """Least time of a first submission, in seconds, that is taken for a time since 1970: three years,
 for which no log has no job, and before which none was recorded."""
+
+
+@define
+class Header:
+    """What comments say of a log."""
+
+    numbers: dict[str, int] = Factory(dict)
+    """Maps keys to their values, where these are numbers."""
+    zone: str = "UTC"
+    """IANA name of the time zone; UTC if none is named that is known."""
+
+    def enter(self, comment: str) -> None:
+        """Take the entry of a comment, `; KEY: VALUE`, unless an earlier line has set its key."""
+        if entry := ENTRY.match(comment):
+            self.numbers.setdefault(entry[1], int(entry[2]))
+        elif (named := ZONE.match(comment)) and self.zone == "UTC":
+            try:
+                self.zone = ZoneInfo(named[1]).key
+            except (OSError, ValueError, LookupError):
+                return  # a name of the machine's own: dates are in Universal Time
 
 
 class SkipReason(enum.Enum):
@@ -94,7 +117,7 @@ def read_swf(path: Path) -> JobLog:
         np.zeros(BLOCK, COLUMNS),
         0,
         list[NDArray[np.int64]](),
-        dict[str, int](),
+        Header(),
     )
     preceding, unread, changed = dict[str, Preceding](), Unread(), Counter[str]()
     skipped = dict.fromkeys(SkipReason, 0)
@@ -119,11 +142,12 @@ def read_swf(path: Path) -> JobLog:
     # The format asks for lines in order of submission, but real logs break it.
     if (np.diff(jobs["submitted"]) < 0).any():
         jobs = jobs[np.argsort(jobs["submitted"], kind="stable")]
-    begins = header.get(BEGINS)
+    begins = header.numbers.get(BEGINS)
     if begins is None and len(jobs) and jobs["submitted"][0] >= EPOCH:
         begins = 0
     counts = {how: number for how, number in changed.items() if number}
-    return JobLog(jobs, header.get(MACHINE), begins, left_out, counts, preceding)
+    about = header.numbers.get(MACHINE), begins, left_out, counts, preceding
+    return JobLog(jobs, *about, zone=header.zone)
 
 
 def machine_of(path: Path) -> int | None:
@@ -133,27 +157,20 @@ def machine_of(path: Path) -> int | None:
     Comments may stand anywhere: the file is read up to that entry. Raises InputError where it
     cannot be read.
     """
-    header: dict[str, int] = {}
+    header = Header()
     for _, line in taken(path, str, FIELDS):
         if line.startswith(";"):
-            _enter(header, line)
-            if MACHINE in header:
+            header.enter(line)
+            if MACHINE in header.numbers:
                 break
-    return header.get(MACHINE)
+    return header.numbers.get(MACHINE)
 
 
-def _enter(header: dict[str, int], comment: str) -> None:
-    """Add the entry of a comment, `; KEY: NUMBER`, to `header`, unless an earlier line has set its
-    key."""
-    if entry := ENTRY.match(comment):
-        header.setdefault(entry[1], int(entry[2]))
-
-
-def _records(path: Path, header: dict[str, int]) -> Iterator[tuple[int, str]]:
+def _records(path: Path, header: Header) -> Iterator[tuple[int, str]]:
     """Yield each job line with its number, and add the entries of comments to `header`."""
     for place, line in taken(path, str, FIELDS):
         if line.startswith(";"):
-            _enter(header, line)
+            header.enter(line)
         else:
             yield place, line
 
@@ -256,6 +273,7 @@ def _first_ones(
             unread.leave_out(
                 "number of an earlier job",
                 InputError(str(path), f"line {place}", problem, accepted),
+                malformed=False,
             )
             first[k] = False
     return first

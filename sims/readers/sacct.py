@@ -40,7 +40,7 @@ ASSUMED = {
     "TimelimitRaw": "no column TimelimitRaw or Timelimit: it has no estimate",
 }
 """Maps each column that may be missing to what is then assumed of every job."""
-OTHERS = ("End", "ReqCPUS", "User", "Account", "Partition", "AllocTRES", "Priority")
+OTHERS = ("End", "ReqCPUS", "ReqMem", "User", "Account", "Partition", "AllocTRES", "Priority")
 """Optional columns, which are read where the file has them."""
 SAME = ("JobIDRaw", "Elapsed", "CPUTimeRAW", "NCPUS", "Timelimit", "Group")
 """Columns that are read where others, which tell the same or more, are missing."""
@@ -120,7 +120,7 @@ def read_sacct(
     reading.left_out.update(reading.unread.settle(bool(reading.attempts)))
     if not reading.attempts:
         raise InputError(str(path), "", "no job that has started", "lines of `sacct -P`")
-    return reading.log()
+    return evolve(reading.log(), zone=timezone)
 
 
 def zone(name: str) -> tzinfo:
@@ -393,6 +393,8 @@ class _Reading:
             run = max(run, limit or run)
         if 0 < line.amount("ReqCPUS") < line.processors:
             self.changed["has more processors than it requested: those it has count"] += 1
+        if line.text("ReqMem").strip("0.?BKMGTPcn"):  # such as 0, 0n, 4000M, 2.5Gc
+            self.changed["its memory is left out: only processors are simulated"] += 1
         if "gres/gpu" in line.text("AllocTRES"):
             self.changed["its GPUs are left out: only processors are simulated"] += 1
         return LoggedJob(

@@ -207,13 +207,19 @@ def read_fta_events(path: Path, component: int | None = None) -> list[FtaEvent]:
         except ValueError as error:
             problem = InputError(str(path), f"line {number}", str(error), COLUMNS)
             unread.leave_out("cannot be read", problem)
-    for why, count in unread.settle(bool(every)).items():
-        warnings.warn(f"{path}: {counted(count, 'line')} left out: {why}", stacklevel=2)
+    _warn_of(path, unread, bool(every))
     events = sorted(it for it in every if component in (None, it.component))
     if not events:
         which = "" if component is None else f" of component {component}"
         raise InputError(str(path), "", f"no event{which}", f"lines of {COLUMNS}")
     return events
+
+
+def _warn_of(path: Path, unread: Unread, any_read: bool) -> None:
+    """Warn of the lines of a file that are left out, by reason. Raises InputError where they are
+    more than a tenth, or all (`any_read` is false)."""
+    for why, count in unread.settle(any_read).items():
+        warnings.warn(f"{path}: {counted(count, 'line')} left out: {why}", stacklevel=3)
 
 
 def _failure(table: LanlTable, line: str) -> FtaEvent:
@@ -279,13 +285,22 @@ def read_simgrid_profile(path: Path, states: ProfileStates = _DEFAULT_PROFILE) -
     last date plus LOOPAFTER, or PERIODICITY itself. Each lap's first event comes `first date` after
     the lap's time 0, and the previous lap's last state lasts until then; so the part from the first
     date on repeats. Without a repetition the last state lasts for ever. Of several events at one
-    date the last holds. Raises InputError where the file cannot be read, a line is malformed (named
-    by its number), dates are not in order, or the repetition is shorter than the profile.
+    date the last holds. Lines that are malformed, or whose date comes before that above, are left
+    out, with a warning. Raises InputError where the file cannot be read, more than a tenth of its
+    lines are such (the first is named by its number), or the repetition is too short for the
+    profile.
     """
     events: list[Change] = []
     loops: list[tuple[str, float]] = []
-    for _ in taken(path, lambda line: _take(line, states, events, loops), PROFILE, "#%"):
-        pass
+    unread = Unread()
+    for number, line in taken(path, str, PROFILE, "#%"):
+        unread.lines += 1
+        try:
+            _take(line, states, events, loops)
+        except ValueError as error:
+            place = f"line {number}"
+            unread.leave_out("cannot be read", InputError(str(path), place, str(error), PROFILE))
+    _warn_of(path, unread, bool(events or loops))
     if not events:
         raise InputError(str(path), "", "no event", PROFILE)
     once = Timeline.of([(0.0, states.on), *events])
@@ -341,20 +356,31 @@ def read_intervals(path: Path, gap: WorkerState | None = None) -> dict[str, Time
     Workers are in the order of their first lines. Times are in seconds from 0, and each timeline
     ends at the worker's own last end. States are u, r, d or UP, RECLAIMED, DOWN in upper or lower
     case; `gap` is the state where a worker has no interval, by default DOWN. Lines may come in any
-    order; the file may be compressed. Raises InputError where the file cannot be read, a line is
-    malformed (named by its number), two intervals of one worker overlap, there is none, or none of
-    them is UP and `gap` is not given.
+    order; the file may be compressed. Lines that are malformed, or whose interval overlaps with an
+    earlier one of its worker, are left out, with a warning. Raises InputError where the file cannot
+    be read, more than a tenth of its lines are such (the first is named by its number), there is no
+    interval, or none of them is UP and `gap` is not given.
     """
-    workers: defaultdict[str, list[Span]] = defaultdict(list)
-    for number, read in taken(path, lambda line: _span(line, not workers), INTERVALS):
+    listed, unread = defaultdict[str, list[Span]](list), Unread()
+    for number, line in taken(path, str, INTERVALS):
+        try:
+            read = _span(line, not listed)
+        except ValueError as error:
+            read = None
+            problem = InputError(str(path), f"line {number}", str(error), INTERVALS)
+            unread.leave_out("cannot be read", problem)
+            unread.lines += 1
         if read is not None:
+            unread.lines += 1
             worker, start, end, state = read
-            workers[worker].append((start, end, state, number))
+            listed[worker].append((start, end, state, number))
+    workers = {worker: _apart(path, spans, unread) for worker, spans in listed.items()}
+    _warn_of(path, unread, bool(workers))
     if not workers:
         raise InputError(str(path), "", "no interval", f"lines of {INTERVALS}")
     seen = {state for spans in workers.values() for _, _, state, _ in spans}
     between = _gap_of(path, "gap", gap, seen)
-    return {worker: _timeline(path, spans, between) for worker, spans in workers.items()}
+    return {worker: _timeline(spans, between) for worker, spans in workers.items()}
 
 
 def _span(line: str, first: bool) -> tuple[str, float, float, WorkerState] | None:
@@ -378,16 +404,24 @@ def _span(line: str, first: bool) -> tuple[str, float, float, WorkerState] | Non
     return worker, start, end, state
 
 
-def _timeline(path: Path, spans: Sequence[Span], gap: WorkerState) -> Timeline:
-    """Return the timeline of a worker from its intervals, up to the last end; it is in the state
-    `gap` between them.
-
-    Raises InputError, naming the file and the line, where two intervals overlap.
-    """
-    changes: list[Change] = [(0.0, gap)]
+def _apart(path: Path, spans: Sequence[Span], unread: Unread) -> list[Span]:
+    """Return the intervals of a worker in order of time, without those that overlap with one
+    before, which are counted by `unread`."""
+    found: list[Span] = []
     for start, end, state, line in sorted(spans, key=lambda span: span[0]):
-        if start < changes[-1][0]:
-            problem = f"the worker has another interval until {changes[-1][0]:.15g}"
-            raise InputError(str(path), f"line {line}", problem, INTERVALS)
+        if found and start < found[-1][1]:
+            problem = f"the worker has another interval until {found[-1][1]:.15g}"
+            error = InputError(str(path), f"line {line}", problem, INTERVALS)
+            unread.leave_out("overlaps with another interval of its worker", error)
+        else:
+            found.append((start, end, state, line))
+    return found
+
+
+def _timeline(spans: Sequence[Span], gap: WorkerState) -> Timeline:
+    """Return the timeline of a worker from its intervals, which come in order of time and do not
+    overlap, up to the last end; it is in the state `gap` between them."""
+    changes: list[Change] = [(0.0, gap)]
+    for start, end, state, _ in spans:
         changes += [(start, state), (end, gap)]
     return Timeline.of(changes, changes[-1][0])

@@ -19,9 +19,11 @@ from actors.agents.acts import Act
 from actors.events import DeciderKind, MeasuresDescribed
 from actors.runtime import System
 from policies.interface.kinds import JobKind
+from sims.durations import Date, in_unit
 from sims.errors import InputError, naming, unfit
 from sims.scenario.agents import AgentSection, GivenAgent
 from sims.scenario.availability import AlwaysUp, Letters, Markov
+from sims.scenario.dates import Calendar
 from sims.scenario.deciders import DECIDERS
 from sims.scenario.faults import (
     AnyFaults,
@@ -47,6 +49,7 @@ from sims.scenario.jobs import (
 )
 from sims.scenario.jobs import sources as stream
 from sims.scenario.jobs.drawn import DrawnApplications, UniformJobs
+from sims.scenario.jobs.files import UNTIL, calendar_of, time_until
 from sims.scenario.jobs.sources import StreamSection, WorkloadFile
 from sims.scenario.platform import LinkSection, MasterSection, Platform, StorageSection
 from sims.scenario.policy import GivenPolicies, PolicySection, decider_kind
@@ -361,13 +364,29 @@ class Scenario(Section):
         """All workers of the scenario by number, with what their owners do to them, nodes, racks
         and windows of maintenance."""
         return Platform.of(
-            self.platform or PlatformSection(),
+            (self.platform or PlatformSection()).dated(self.calendar),
             *(self.workers, self.random_workers, self.reclaims),
             self.times is Unit.S,
             self.seed,
             self._folder,
             self.acts,
         )
+
+    def calendar(self, key: str) -> Calendar:
+        """Return what dates mean in a run, for the one at `key`. Raises InputError where the jobs
+        have none."""
+        return calendar_of(self.job, self._folder, key)
+
+    def time_until(self, until: float | None, option: str = UNTIL) -> float | None:
+        """Return the time of `--until`, a date or one that may name its units, in the scenario's
+        unit; None for none.
+
+        Raises InputError for a date that the run does not have, and for units where it counts
+        slots.
+        """
+        if isinstance(until, Date):
+            return time_until(until, self.calendar(UNTIL))
+        return in_unit(until, option, lambda: self.times.value)
 
     @cached_property
     def mtbf(self) -> float:

@@ -86,7 +86,9 @@ def read(table: Mapping[str, Any], source: str, folder: Path | None = None) -> S
         raise InputError(source, "scenario", "it is a key of campaign files", accepted)
     with naming(source):
         scenario = Scenario.of_table(table, source)
-        return _with_law(_with_machine(scenario, folder), folder) if folder else scenario
+        if not folder:
+            return scenario
+        return _with_law(_with_machine(scenario.within(folder), folder), folder)
 
 
 def _with_law(scenario: Scenario, folder: Path) -> Scenario:

@@ -20,6 +20,8 @@ from policies.queue.lists import Reading
 from policies.queue.names import AllotmentRule, default_order
 from sims.errors import unfit
 from sims.scenario.deciders import DECIDERS, readers
+from sims.scenario.limits import LimitSection
+from sims.scenario.multifactor import of_order, of_policy
 from sims.scenario.own_code import OWN, own
 from sims.tables import Section
 from sims.tables.fields import Accepts, Duration, Positive, Time
@@ -83,14 +85,15 @@ class PolicySection(Section):
     """Name of a paper's policy (`holdfast policies`), or `package.module:Name` of a class or
     function of your own; default: R-LIST-0, for a pack `none`."""
     parameters: Parameters = Field(default_factory=dict)
-    """Fields of your policy's class; the papers' own policies have none unless their description
-    says so."""
+    """Fields of your policy's class; under `order = "MULTIFACTOR"` its weights `age`, `fair_share`,
+    `size` and `tier` (0), `age_max` and `half_life` (7 d), and `favour` (`large` or `small`). The
+    papers' own policies have none unless their description says so."""
     decider: DeciderKind | None = None
     """Kind of decision that your own policy makes; default: the kind that its jobs suggest."""
     order: str | None = None
     """Order of a queue: LPT (the default of the papers' strategies), SPT or SJF, HPA, LPA, LA, SA,
     RANDOM, LJF, FCFS (the default of FCFS, EASY, conservative and greedy), PRIORITY, WFP3, UNICEP,
-    F1, F2, F3, F4, FAIR-SHARE, or `package.module:Name`."""
+    F1, F2, F3, F4, FAIR-SHARE, MULTIFACTOR, or `package.module:Name`."""
     preemption: bool = False
     """Whether the first job of a queue may have runs cancelled in order to start at once: runs of
     jobs that are behind it in the order and protected by `images`."""
@@ -132,6 +135,9 @@ class PolicySection(Section):
     every: Duration | None = None
     """Time between two regular questions to a deadline policy, time units; it is also asked at
     every change. Default: the changeover, or a thousandth of the deadline."""
+    limits: tuple[LimitSection, ...] = ()
+    """Limits by user, group or queue, each with the keys `per`, `jobs`, `processors` and `only`:
+    what its jobs may run and hold at once."""
     look: LookAhead = LookAhead.ANY
     """Condition under which EndLocal and ShortestApplicationsFirst see an application as
     improvable: `any` number of pairs would help, or the `next-pair` alone."""
@@ -154,12 +160,12 @@ class PolicySection(Section):
         if (given := self.object_at(key)) is not None:
             return given
         name, place = getattr(self, key) or default, f"policy.{key}"
-        parameters = self.parameters if key == "name" else {}
+        parameters = of_policy(self.order, self.parameters) if key == "name" else {}
         if ":" in name:
             return own(name, parameters, folder, place, *serves)
         if parameters:
             problem = f"{name} takes none, not {', '.join(parameters)}"
-            raise unfit("policy.parameters", problem, "no parameters")
+            raise unfit("policy.parameters", problem, of_order(self.order) or "no parameters")
         try:
             return named(name)
         except ValueError as error:
@@ -253,6 +259,8 @@ def settings(section: PolicySection) -> tuple[str, ...]:
     changed = section.model_dump(exclude={"name", "given"}, exclude_defaults=True, warnings=False)
     if changed.get("order") == default_order(section.name):
         changed.pop("order", None)
+    if section.limits:
+        changed["limits"] = [it.told() for it in section.limits]
     own = changed.pop("parameters", {})
     plain = {key: it.value if isinstance(it, enum.Enum) else it for key, it in changed.items()}
     return tuple(f"{key}={value}" for key, value in (*own.items(), *plain.items()))

@@ -3,10 +3,10 @@ workers, workers listed one by one, and workers drawn at random."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import inf
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from attrs import frozen
@@ -30,6 +30,7 @@ from policies.maths.speeds import (
 from sims.errors import InputError, unfit
 from sims.own_modules import running
 from sims.scenario.availability import AlwaysUp, Markov
+from sims.scenario.dates import Calendar, Moment, is_dated
 from sims.scenario.own_code import own
 from sims.scenario.partitions import PartitionSection, check_partitions
 from sims.scenario.trace_files import Availability
@@ -40,7 +41,6 @@ from sims.tables.fields import (
     Amount,
     Count,
     Duration,
-    DurationOrInf,
     Natural,
     Positive,
     Time,
@@ -250,25 +250,45 @@ class WindowSection(Section):
     """`[[platform.maintenance]]`: a window of maintenance, in which an owner takes workers DOWN,
     and which everybody knows from the start."""
 
-    __annotations__["from"] = Time  # no name of Python's, but the key of a file
-    locals()["from"] = Field(description="Time at which the workers go DOWN.")
-    to: DurationOrInf
-    """Time from which their owner has them UP again; inf: never."""
+    __annotations__["from"] = Moment  # no name of Python's, but the key of a file
+    locals()["from"] = Field(
+        description="Time at which the workers go DOWN, or a date, in the time zone of the jobs' "
+        "log if it names none."
+    )
+    to: Moment
+    """Time or date from which their owner has them UP again; inf: never."""
     units: Units
     """Numbers of the workers, such as `"0-15, 40"`."""
 
     @property
-    def span(self) -> tuple[float, float]:
-        """Start and end of the window, time units; the end is not part of it, and inf if it never
-        comes."""
+    def ends(self) -> tuple[float | str, float | str]:
+        """Start and end of the window, as the file has them."""
         return getattr(self, "from"), self.to
 
+    @property
+    def span(self) -> tuple[float, float]:
+        """Start and end of the window, time units; the end is not part of it, and inf if it never
+        comes. Those of a platform's windows are never dates."""
+        start, end = self.ends
+        assert not (isinstance(start, str) or isinstance(end, str))
+        return start, end
+
     def check(self) -> None:
+        if is_dated(*self.ends):
+            return
         start, end = self.span
         if end <= start:
             raise InputError(
                 "", "to", f"{end!r} is not after {start!r}", "a later time than `from`"
             )
+
+    def dated(self, calendar: Calendar, key: str) -> Self:
+        """Return the window with times in place of dates. Raises InputError, naming the `key`, for
+        dates out of order."""
+        if not is_dated(*self.ends):
+            return self
+        start, end = calendar.span(*self.ends, key)
+        return self.model_copy(update={"from": start, "to": end})
 
     def workers(self, size: int) -> tuple[int, ...]:
         """Return the numbers of the workers of the window, ascending. Raises InputError for one
@@ -317,6 +337,16 @@ class PlatformSection(WorkerFields):
     def check(self) -> None:
         super().check()
         check_partitions(self.partitions)
+
+    def dated(self, calendar: Callable[[str], Calendar]) -> Self:
+        """Return the section with times in place of the dates of its windows; `calendar` says what
+        dates mean, given the key of one."""
+        if not any(is_dated(*it.ends) for it in self.maintenance):
+            return self
+        key, ours = "platform.maintenance", calendar("platform.maintenance.from")
+        windows = enumerate(self.maintenance)
+        times = tuple(it.dated(ours, f"{key}.{k}.from") for k, it in windows)
+        return self.model_copy(update={"maintenance": times})
 
     @property
     def varies(self) -> bool:

@@ -43,9 +43,11 @@ from sims.scenario.jobs import (
     RigidJob,
     RigidSection,
 )
+from sims.scenario.jobs.files import read_jobs
 from sims.scenario.jobs.logs import Replay, Rule, Selection
-from sims.scenario.jobs.sources import JobOrigin, arrivals
+from sims.scenario.jobs.sources import arrivals
 from sims.scenario.jobs.speedups import Application
+from sims.scenario.limits import within
 from sims.scenario.platform import Platform
 from sims.scenario.protection import ProtectionSection
 
@@ -256,7 +258,7 @@ def workload(scenario: Scenario, system: System) -> Workload:
         if entry is not None:
             own[job.index] = entry
     _refuse_equal_names([job.name for job in found], platform)
-    fitting, left_out = _fitting(platform, found, own, names, log.left_out)
+    fitting, left_out = _fitting(scenario, found, own, names, log.left_out)
     if scenario.decider is not DeciderKind.PACK:
         fitting = tuple(map(_as_moldable, fitting))
     submissions = Submissions(scenario, fitting, own)
@@ -266,18 +268,19 @@ def workload(scenario: Scenario, system: System) -> Workload:
 
 
 def _fitting(
-    platform: Platform,
+    scenario: Scenario,
     found: Sequence[BatchJob],
     own: Mapping[int, AnyJob],
     names: Mapping[str, str],
     left_out: LeftOut,
 ) -> tuple[tuple[BatchJob, ...], LeftOut]:
-    """Return the jobs that fit on the platform and in their partitions, and the counts of those
-    left out, with those that do not fit added. `own` has the entries of listed jobs by index,
-    `names` the partitions that a log names.
+    """Return the jobs that fit on the platform, in their partitions and within limits, and the
+    counts of those left out, with those that do not fit added. `own` has the entries of listed jobs
+    by index, `names` the partitions that a log names.
 
     Raises InputError where none fits.
     """
+    platform = scenario.full_platform
     able = platform.able
     fitting = tuple(job for job in found if asked_of(job) <= able)
     if not fitting:
@@ -289,7 +292,11 @@ def _fitting(
         left_out = (*left_out, *misfits)
         if not fitting:
             raise _nothing_left((), able, left_out)
-    return fitting, left_out
+    kept = within(scenario.policy.limits, fitting, own)
+    left_out = (*left_out, *kept.left_out)
+    if not kept.jobs:
+        raise _nothing_left((), able, left_out)
+    return kept.jobs, left_out
 
 
 def _chains(fitting: Submissions, found: Sequence[BatchJob], log: Replay) -> Chained:
@@ -367,46 +374,20 @@ def _replay(section: RigidSection, scenario: Scenario, system: System) -> Replay
     Raises InputError where a number in the log does not fit in 64 bits.
     """
     workers = scenario.full_platform.size
-    try:
-        log = Replay.of(_log(section, scenario, system))
-    except OverflowError:
-        raise InputError(
-            section.log.file if section.log else "scenario",
-            "",
-            "a whole number beyond 64 bits",
-            "numbers of a log",
-        ) from None
-    if section.log is not None:
+    if section.log is None:
+        assert section.lublin is not None
+        log = Replay.of(section.lublin.draw(system.stream("workload/lublin"), workers))
+    else:
         from sims.readers.plausibility import doubts
 
-        log = evolve(log, doubts=tuple(doubts(log.rows, workers)))
-    zeroed = section.swf or section.batsim
-    if zeroed is not None and zeroed.origin is JobOrigin.FIRST:
-        log = log.from_first()
+        log = Replay.of(read_jobs(section, scenario.folder))
+        log = evolve(log, doubts=tuple(doubts(log.rows, workers))).zeroed(section.log)
     log = section.select.apply(log)
     if section.resample:
         log = section.resample.apply(log, system.stream("workload/resample"))
     if section.scale:
         log = section.scale.apply(log, workers, Rule.CUT_WIDE in section.select.clean)
     return section.select.cut(log, workers)
-
-
-def _log(section: RigidSection, scenario: Scenario, system: System) -> JobLog:
-    folder = scenario.folder
-    if section.swf:
-        from sims.readers.job_logs import read_swf
-
-        return read_swf(folder / section.swf.file)
-    if section.batsim:
-        from sims.readers.job_logs import read_batsim
-
-        return read_batsim(folder / section.batsim.file, RESERVED)
-    if it := section.sacct:
-        from sims.readers.sacct import read_sacct
-
-        return read_sacct(folder / it.file, it.timezone, it.partition_limit, it.names)
-    assert section.lublin is not None
-    return section.lublin.draw(system.stream("workload/lublin"), scenario.full_platform.size)
 
 
 def _logged(section: RigidSection, pieces: Iterator[NDArray[np.void]]) -> Iterator[Described]:

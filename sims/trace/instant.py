@@ -18,6 +18,8 @@ from actors.events import ScenarioStarted
 from actors.intervals import count_in, intervals_of, numbers_in, text
 from actors.runtime import Record
 from policies.availability import WorkerState
+from policies.interface.queue import Moment
+from policies.queue.orders import Multifactor
 from sims.errors import InputError, visible
 from sims.history import History, Job, Key, Listener, Run
 from sims.history.lines import Lines, skim
@@ -25,6 +27,8 @@ from sims.history.partitions import Partitions
 from sims.log import LogFile
 from sims.telling import Clock, counted, in_units, title_of
 from sims.trace.dependencies import HeldBack
+from sims.trace.limits import Left, LimitsTold, above
+from sims.trace.multifactor import HEADS, Number, Shares, number_of, order_of
 from sims.trace.ranking import Ranking
 
 AWAY = (WorkerState.RECLAIMED, WorkerState.DOWN)
@@ -111,6 +115,8 @@ class Look(Listener):
     """Jobs that wait, as they were at the instant, in order of submission."""
     held: list[Held]
     """Holders of processors, the largest first."""
+    limits: dict[str, tuple[Left, ...]] = field(factory=dict)
+    """Maps the names of waiting jobs to what each of their limits leaves to them."""
     starts: dict[str, Run] = field(init=False, factory=dict)
     """Maps the name of each waiting job to the run that starts it."""
     ends: dict[Key, float] = field(init=False, factory=dict)
@@ -134,7 +140,10 @@ class Look(Listener):
         ready = {n for run in runs for n in numbers_in(run.aside)} - dropped
         aside = {"standby": sorted(ready), "dropped": sorted(dropped)}
         away_members = set[int]().union(*(run.away for run in runs))
-        return cls(history.free, history.spare, aside, away, away_members, others, held(runs))
+        told = LimitsTold.of(history.header) if history.header is not None else LimitsTold(())
+        limits = {job.name: told.left(job, runs) for job in others} if told.rows else {}
+        machine = history.free, history.spare, aside, away, away_members
+        return cls(*machine, others, held(runs), limits)
 
     @property
     def away_others(self) -> dict[WorkerState, int]:
@@ -192,23 +201,35 @@ class Instant:
     held_back: list[dict[str, Any]]
     """Jobs that follow others and are not submitted, each as a row with the keys job, think,
     release and after (the jobs that are not over)."""
+    moment: Moment | None = None
+    """Users' usage at that time, if the order of the queue is MULTIFACTOR."""
 
     @property
     def order(self) -> str | None:
         """Name of the queue's order; None if the log does not determine the order."""
         ranking = Ranking.of(self.started)
-        return None if ranking.order is None else ranking.name
+        known = ranking.order is not None or self.moment is not None
+        return ranking.name if known else None
 
     @property
     def waiting(self) -> list[dict[str, Any]]:
         """Waiting jobs in the queue's order, each as a row with the keys job, processors, estimate,
-        since, promised and starts.
+        since, promised, starts, and, where the scenario has limits, above (words for the limit that
+        holds it back), and under MULTIFACTOR number and factors.
 
         A value is None where the log does not say it; the number of processors is known once the
         job starts.
         """
-        rank = Ranking.of(self.started, self.partitions.tier).rank
         pairs = [(job, self.look.starts.get(job.name)) for job in self.look.waiting]
+        limits, numbers = self.look.limits, self._numbers
+        rank = Ranking.of(self.started, self.partitions.tier).rank
+
+        def place(pair: tuple[Job, Run | None]) -> tuple[float, float, float, int]:
+            (tier, *_), found = rank(*pair), numbers.get(pair[0].name)
+            if found is not None:
+                return tier, -found.number, pair[0].submitted, pair[0].seq
+            return tier, inf if numbers else 0.0, *rank(*pair)[1:]
+
         return [
             {
                 "job": job.name,
@@ -218,9 +239,24 @@ class Instant:
                 "promised": job.promised,
                 "starts": run.start if run else None,
                 **({"partition": job.partition} if job.partition else {}),
+                **({"above": above(limits[job.name], run.asked if run else 1)} if limits else {}),
+                **(numbers[job.name].as_json() if job.name in numbers else {}),
             }
-            for job, run in sorted(pairs, key=lambda pair: rank(*pair))
+            for job, run in sorted(pairs, key=place)
         ]
+
+    @property
+    def _numbers(self) -> dict[str, Number]:
+        """Numbers and factors of the waiting jobs under MULTIFACTOR, by name; those of jobs that
+        the log never starts are not known."""
+        partitions, starts, moment = self.partitions.known, self.look.starts, self.moment
+        order = order_of(self.started, partitions)
+        if order is None or moment is None:
+            return {}
+        size, known = self.started.processors, [it for it in self.look.waiting if it.name in starts]
+        return {
+            it.name: number_of(order, moment, it, starts[it.name], size, partitions) for it in known
+        }
 
     @property
     def running(self) -> list[Held]:
@@ -262,6 +298,8 @@ class Instant:
         if look.waiting:
             yield from ("", f"waiting, in the order {self.order or 'of arrival'}")
             heads = WAITING + (PARTITION if self.partitions.known else ())
+            heads += ("held back",) if look.limits else ()
+            heads += HEADS if self.moment is not None else ()
             yield from _table(heads, map(self._row_waiting, self.waiting))
         if self.held_back:
             yield from ("", "held back, not submitted yet")
@@ -270,13 +308,18 @@ class Instant:
             yield from ("", "running", *_table(RUNNING, map(self._row_running, self.running)))
 
     def _row_waiting(self, it: dict[str, Any]) -> tuple[str, ...]:
-        """Return the cells of one waiting job, in the order of `WAITING`."""
-        job, processors, estimate, since, promised, starts, *partition = it.values()
+        """Return the cells of one waiting job, in the order of `WAITING`, then its partition,
+        the limit that holds it back, and its number and factors."""
+        job, processors, estimate, since, promised, starts, *_ = it.values()
+        more = [it[key] for key in ("partition", "above") if key in it]
+        if self.moment is not None:
+            unknown = (UNKNOWN,) * len(HEADS)
+            more += Number(it["number"], it["factors"]).cells if "number" in it else unknown
         asked = UNKNOWN if processors is None else f"{processors:,}"
         known = "" if estimate is None else in_units(estimate, self.started.unit)
         waited = in_units(self.at - since, self.started.unit)
         reserved = "" if promised is None else self._moment(promised)
-        return job, asked, known, waited, reserved, self._moment(starts), *partition
+        return job, asked, known, waited, reserved, self._moment(starts), *more
 
     def _row_held_back(self, it: dict[str, Any]) -> tuple[str, ...]:
         """Return the cells of one job that follows others, in the order of `HELD_BACK`."""
@@ -315,17 +358,22 @@ def read_instant(log: LogFile, at: float) -> Instant:
     or LookupError where a line contradicts earlier ones.
     """
     history, look, held_back = History(), None, HeldBack()
+    shares, moment = None, None
     lines = Lines(log, history, history.apply)
     with log.skimmed():
         for number, line in skim(log, lines.catch_up):
             if look is None:
                 time = TIME.search(line)
                 if time is None or float(time[1]) <= at:
-                    lines.put(number, line)
+                    # Usage is of all runs: none of their lines may be dropped.
+                    (lines.put if shares is None else lines.tell)(number, line)
                     held_back.hear(line)
+                    if number == 1 and (order := _order(lines)) is not None:
+                        shares = history.listen(Shares.of(order))
                     continue
                 lines.catch_up()
                 look = history.listen(Look.at(history))
+                moment = None if shares is None else shares.moment(at)
             if not look.settled(history.now):
                 lines.tell(number, line)
     started, last = history.header, log.last
@@ -335,5 +383,14 @@ def read_instant(log: LogFile, at: float) -> Instant:
         problem = f"{clock(at)} is after the log's end"
         end = f"0 to {last.t:.17g} ({clock(last.t)})"
         raise InputError(str(log.path), "--at", problem, end)
+    if look is None:
+        look, moment = Look.at(history), None if shares is None else shares.moment(at)
     rows = held_back.rows()
-    return Instant(at, started, look or Look.at(history), clock, history.partitions, rows)
+    return Instant(at, started, look, clock, history.partitions, rows, moment)
+
+
+def _order(lines: Lines) -> Multifactor | None:
+    """Return the order that the log's first line names, which has been put, if that is
+    MULTIFACTOR."""
+    lines.catch_up()
+    return order_of(lines.history.header, {})

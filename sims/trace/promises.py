@@ -14,6 +14,7 @@ from sims.history import Run
 from sims.telling import counted, in_units, worker_of
 from sims.trace import Span
 from sims.trace.instant import Held, Look
+from sims.trace.limits import Left
 
 NAMED = 3
 """How many jobs or runs, the largest first, a text names before it counts the others."""
@@ -68,6 +69,8 @@ class FreeWorkers:
     first: str | None = None
     """Name of the job ahead in the queue that kept free workers of a partition from later ones;
     None if a reservation did, or there are no partitions."""
+    limits: tuple[Left, ...] = ()
+    """What limits leave to the job after the decisions."""
 
 
 def upsets(promise: Promise, held: Held) -> bool:

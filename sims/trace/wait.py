@@ -17,6 +17,7 @@ from sims.history.partitions import Partitions
 from sims.telling import Clock, counted, in_units, worker_of
 from sims.trace import Span
 from sims.trace.instant import Held, Look
+from sims.trace.limits import LimitsTold, above
 from sims.trace.partitions import sharing
 from sims.trace.promises import (
     NAMED,
@@ -48,6 +49,8 @@ class Wait:
     ranking: Ranking
     """Order of the queue."""
     clock: Clock
+    limits: LimitsTold
+    """Limits by user, group or queue."""
     windows: Sequence[MaintenancePlanned] = ()
     """Windows of maintenance, in the order of the log."""
     partitions: Partitions = field(factory=Partitions)
@@ -116,18 +119,20 @@ class Wait:
         free workers from this job.
 
         Only instants count at which as many workers as the job got were free, before and after
-        decisions, and no window of maintenance kept the job off them.
+        decisions, and neither a window of maintenance nor a limit kept the job off them.
         """
         width = self.mine.width if self.mine else inf
         return Counter(
             it.reserved
             for it in self.instants
-            if start <= it.t < end and width <= min(it.before, it.after) and not self._kept_off(it)
+            if start <= it.t < end and width <= min(it.before, it.after) and not self._off(it)
         )
 
     def spans(self) -> Iterator[Span]:
         """Yield a span for each reason for the wait, in order of time."""
-        yield from at_once(self.since, self._found(), self._held())
+        unstarted = self.instants[0] if self.until is None and self.instants else None
+        limit = "" if unstarted is None else self._above(unstarted)
+        yield from at_once(self.since, self._found(), self._held(), limit)
         for promise, before in zip(self.promises, [None, *self.promises], strict=False):
             yield Span.of(self._promised(promise, before), promise.record, promise.record.t)
             if (broken := promise.broken) is not None:
@@ -226,9 +231,13 @@ class Wait:
 
     def rule(self, passed: Run) -> str:
         """Return words for the rule by which the run `passed` of a job that came later started
-        first: the queue's order, backfilling, or the policy's choice where no queue decides."""
+        first: the queue's order, backfilling, a limit that kept this one from starting, or the
+        policy's choice where no queue decides."""
         if self.started.decider is not DeciderKind.QUEUE:
             return "by the policy's choice"
+        at = next((it for it in self.instants if it.t == passed.start), None)
+        if at is not None and self._above(at):
+            return "by a limit"
         ranking = self.ranking
         if ranking.order is None:
             return f"by the order {ranking.name} or by backfilling"
@@ -270,7 +279,7 @@ class Wait:
         chosen = possible < now and self.started.decider is not DeciderKind.QUEUE
         if possible < now:
             first = next(it for it in self.instants if it.t == possible)
-            why = self._kept_off(first) or self._holding(self.reserved(possible, now))
+            why = self._off(first) or self._holding(self.reserved(possible, now))
             yield f"{so_many} from {self.clock(possible)} on, but {why}"
         free = self.instants[-1].before
         count = f"{free:,} {are(free)} free"
@@ -285,14 +294,24 @@ class Wait:
         """Map each reason for which the job did not start at the instants in `missed`, in words, to
         their number; `width` is the number of workers that it got at last."""
         missed = self._missed
-        off = Counter(filter(None, map(self._kept_off, missed)))
-        left = [it for it in missed if not self._kept_off(it)]
+        off = Counter(filter(None, map(self._off, missed)))
+        left = [it for it in missed if not self._off(it)]
         held = Counter(it.reserved for it in left if it.after >= width)
         taken = [it for it in left if it.after < width]
         others = some(starters(run for it in taken for run in it.begun), "other job") or "others"
         reasons = dict(off)
         reasons |= {self._holding(held): held.total()} if held else {}
         return reasons | ({f"{others} had them": len(taken)} if taken else {})
+
+    def _off(self, it: FreeWorkers) -> str:
+        """Return words that name what kept the job from workers that were free at that instant, a
+        window of maintenance or a limit; empty where neither did."""
+        return self._kept_off(it) or self._above(it)
+
+    def _above(self, it: FreeWorkers) -> str:
+        """Return words that name the limit above which the job would have been; empty where there
+        is none. Where the job never starts, the limit has to leave nothing at all."""
+        return above(it.limits, 1 if self.run is None else self.run.asked)
 
     def _kept_off(self, it: FreeWorkers) -> str:
         """Return words that name the window of maintenance before which the job could not have
@@ -361,8 +380,9 @@ class Wait:
         """Return the wait as plain data for JSON, without the name of the job that waits.
 
         The data are its beginning and end, the jobs ahead and the workers' state as it began, the
-        jobs that passed this one, the job for which its run was cancelled, its reservations, when
-        it could have started, and what was freed for its start.
+        jobs that passed this one, the job for which its run was cancelled, its reservations, the
+        limits that it would have exceeded with the number of instants, when it could have started,
+        and what was freed for its start.
         """
         look, rule = self.look, self.rule
         passed = ("job", "processors", "start", "rule")
@@ -393,6 +413,7 @@ class Wait:
             ],
             "missed": self.missed,
             "reserved": {job: n for job, n in self.reserved(self.since, inf).items() if job},
+            "above": dict(Counter(filter(None, map(self._above, self.instants)))),
             "possible": self.possible,
             "freed": [it.as_json() for it in self.freed],
             "back": self.back,

@@ -12,6 +12,7 @@ from policies.maths.tolerance import SAME
 from sims.history import DECISIONS, History, Job, Listener, Run, Worker
 from sims.telling import Clock
 from sims.trace.instant import Look, held
+from sims.trace.limits import LimitsTold
 from sims.trace.partitions import rivals
 from sims.trace.promises import Broken, FreeWorkers, Promise, upsets
 from sims.trace.ranking import Ranking
@@ -110,7 +111,7 @@ class Waits(Listener):
             self._me, self._open = (
                 me,
                 Wait(
-                    *(me, now, header, ranking, clock),
+                    *(me, now, header, ranking, clock, LimitsTold.of(header)),
                     self.history.windows,
                     self.history.partitions,
                 ),
@@ -179,7 +180,9 @@ class Waits(Listener):
         begun, first = tuple(self._begun), None
         if free and reserving is None and wait.me.partition:
             first = self._ahead(wait)
-        wait.instants.append(FreeWorkers(now, before, free, reserving, begun, self._numbers, first))
+        runs = (run for run in self.history.runs.values() if run.job is not wait.me)
+        about = reserving, begun, self._numbers, first, wait.limits.left(wait.me, runs)
+        wait.instants.append(FreeWorkers(now, before, free, *about))
 
     def _free(self, me: Job) -> int:
         """Return the number of free workers that the job may have: those of its partition."""

@@ -5,7 +5,7 @@ python -m tests.oracle 0 1000 --wild  # with numbers of which floats may round s
 python -m tests.oracle 0 1000 --tenths  # with tenths, which they all round
 python -m tests.oracle 0 1000 --practice  # with practitioners' mechanisms, also beside the others
 python -m tests.oracle 0 1000 --fleet  # with what fleets have (fleets.py), some of it drawn
-python -m tests.oracle 0 1000 --groups  # with jobs that follow others
+python -m tests.oracle 0 1000 --groups  # with jobs that follow others, and limits
 python -m tests.oracle 0 1000 --audit  # derives each log, too: what breaks a law differs
 """
 

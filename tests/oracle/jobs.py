@@ -31,6 +31,9 @@ class Job:
         self.verified = bool(said["verified"]) and protected
         self.period = exact(said["period"]) if protected and said["period"] is not None else None
         self.earliest, self.verification = exact(said["release"]), exact(said["verification"])
+        self.whose: dict[str, str] = {
+            key: said[key] for key in ("user", "group", "queue") if key in said
+        }
         self.after, self.think = list(said.get("after", ())), exact(said.get("think", 0))
         self.release: float | Fraction = inf if self.after else self.earliest
         """When it is submitted; inf: that is not known yet."""

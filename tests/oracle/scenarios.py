@@ -38,6 +38,7 @@ from tests.oracle.drawn_platform import (
 )
 from tests.oracle.draws import draw_chances
 from tests.oracle.fleets import add_fleet
+from tests.oracle.limits import draw_limits
 from tests.oracle.partitions import draw_partitions
 from tests.oracle.tenths import in_tenths
 from tests.oracle.world import Stuck, world_of
@@ -69,6 +70,8 @@ def generate(
             if any("after" in job for job in scenario["jobs"]):
                 added.add("dependencies")
             added |= {it for it in ("partitions", "windows", "policy") if it in scenario}
+            if "limits" in scenario:
+                added.add("limits")
             # Records need not go on beyond the time after which a scenario is too long.
             result = world_of(scenario).run() if added else Recorder(scenario).run()
         except (TooLong, Stuck):
@@ -131,6 +134,8 @@ def attempt(
         draw_dependencies(rng, scenario)
         known = cell.hazard in ("none", "silent") and not fleet
         draw_partitions(rng, scenario, known, alone=not fleet)
+        if "policy" not in scenario and rng.random() < 0.5:
+            draw_limits(rng, scenario)
     if theme == "buddies":
         narrow(rng, scenario, cell.kind)
     with_faults = draw_hazards(rng, scenario, cell.hazard, together)

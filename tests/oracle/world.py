@@ -12,6 +12,7 @@ from tests.oracle.deciding import best_origin, by_nodes, by_priority
 from tests.oracle.dependencies import submit_followers
 from tests.oracle.faults import LONGEST, Law, laws_of
 from tests.oracle.jobs import ZERO, Group, Job, Message, Run
+from tests.oracle.limits import allowed
 from tests.oracle.outcome import Ledger, told
 from tests.oracle.partitions import Cells
 from tests.oracle.partitions import Parts as Shares
@@ -81,6 +82,7 @@ class World(Parts):
         nodes = self.placement == "nodes"
         self.nodes = {q: q // scenario["node"] for q in numbers} if nodes else None
         self.order = scenario["order"]
+        self.limits = scenario.get("limits", [])
         self.ledger = Ledger(len(self.jobs))
         self.state: list[str] = []
         self.speed: list[Fraction] = []
@@ -382,6 +384,8 @@ class World(Parts):
         free = [q for q in self._free(self.startable) if q in self.cells.mine(job)]
         clear = [q for q in free if not self._taken(q, job)]
         if len(clear) < job.processors or not self._enough(job, len(free)):
+            return False
+        if not allowed(self.jobs, job, self.limits):
             return False
         if parts is None:
             chosen = self._choose(clear, free, job.processors, job.standbys)

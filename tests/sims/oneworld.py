@@ -43,7 +43,7 @@ LOGS = Path(HELD.name)
 
 ANY_JOB = (
     *("name", "release", "failures", "verification", "program", "data", "image"),
-    *("startup", "select", "standbys", "think", "queue"),
+    *("startup", "select", "standbys", "think", "user", "group", "queue"),
 )
 REPLICAS = ("replicas", "least", "regroup", "rejoin")
 PROTECTION = (
@@ -107,6 +107,7 @@ def as_file(case: Table) -> Table:
     said["policy"] = {"name": POLICIES[case.get("policy", "greedy")]}
     said["policy"]["order"] = case.get("order", "FCFS")
     said["policy"]["placement"] = placement
+    said["policy"]["limits"] = case.get("limits", [])
     return said | {"job": {"kind": "rigid", "jobs": [_job(index, job) for index, job in jobs]}}
 
 

@@ -10,7 +10,7 @@ from attrs import define, evolve, field
 from numpy.random import Generator
 
 from actors.deciders.queue.checks import CheckedStrategy, checked
-from actors.deciders.queue.intake import Entries, Intake, QueueMemory, intake
+from actors.deciders.queue.intake import Book, Entries, Intake, QueueMemory, intake
 from actors.deciders.queue.promises import Promises
 from actors.deciders.queue.state import QueueState
 from actors.decisions import name_of, ours
@@ -18,6 +18,7 @@ from actors.events import BatchOpened, Outcome, ShelfOpened
 from actors.intervals import Intervals, size_of
 from actors.messages import CopyOver, Decide, LookAgain
 from actors.parts.cells import ANY, CellsOfPool, Sources
+from actors.parts.limits import Limits
 from actors.parts.reserve import Reserve
 from actors.runtime import Home, Phase
 from actors.runtime.entries import after_instant
@@ -97,12 +98,16 @@ class QueueDecider(Decider):
     same."""
     reserve: Reserve | None = None
     """Workers that are called when the first job lacks workers; None: there are none."""
+    limits: Limits | None = None
+    """Limits by user, group or queue; None: there are none."""
     within: CellsOfPool | None = field(init=False, default=None)
     """Keeps starts to their partitions and clear of windows; None: there are none."""
     watchful: bool = field(init=False, default=True)
     """Whether to decide after a worker's change even if no job waits: further copies of running
     jobs and users' strategies may want to."""
     promises: Promises = field(init=False)
+    books: list[Book] = field(init=False, factory=list)
+    """Accounts of the runs that hold workers: the memory and the limits, where there are any."""
 
     def attach(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
@@ -123,6 +128,7 @@ class QueueDecider(Decider):
         self.intake = intake(self.policy.allocation, entries, self._batch_opened)
         if timed is not None or self.estimates is not None:
             self.memory = QueueMemory(self.state, entries, timed, self.estimates)
+        self.books = [it for it in (self.memory, self.limits) if it is not None]
 
     # --- messages from the scheduler ----------------------------------------------------------
 
@@ -134,8 +140,8 @@ class QueueDecider(Decider):
         run = state.runs.pop(message.copy)
         waiting, numbers = run.entry, run.numbers
         assert waiting is not None
-        if self.memory is not None:
-            self.memory.ended(run, message.outcome)
+        for book in self.books:
+            book.ended(run, message.outcome)
         # An end earlier than expected leaves room in the plans of strategies that keep one.
         if run.end > state.loop.now:
             state.early.append(run)
@@ -198,12 +204,15 @@ class QueueDecider(Decider):
     def decide(self, cause: int) -> None:
         state = self.state
         self.promises.decide(cause)
+        if self.limits is not None:  # before the queue is sorted anew
+            self.limits.release(state)
         if self.memory is not None:
-            self.memory.refresh()
+            self.memory.refresh(self.arrived)
         # An empty queue may open the next batch, even without an arrival.
         if self.arrived or not state.queue:
             self._admit()
-        decision = self.policy.strategy(state)
+        strategy, limits = self.policy.strategy, self.limits
+        decision = strategy(state) if limits is None else limits.decide(state, strategy)
         if decision.cancels:
             # The ends of these runs arrive at this very instant and call for a new decision.
             for run in decision.cancels:
@@ -311,8 +320,8 @@ class QueueDecider(Decider):
             else:
                 run = self.within.run(waiting, numbers, own, copy, now)
             state.runs[copy] = run
-            if self.memory is not None:
-                self.memory.started(run)
+            for book in self.books:
+                book.started(run)
             if logged:
                 self.promises.started(index, waiting is first)
             if index in self.most:
@@ -329,7 +338,10 @@ class QueueDecider(Decider):
             self.copied[index] = waiting, count
 
     def _start_copy(self, waiting: Queued, cause: int) -> bool:
-        """Start one more copy of this job if enough workers are free; return whether they are."""
+        """Start one more copy of this job if enough workers are free and no limit forbids it;
+        return whether it starts."""
+        if self.limits is not None and self.limits.above(waiting, jobs=0):
+            return False
         start, now = self.scheduler.dispatcher.start_some, self.scheduler.now
         index, processors = waiting.key[1], waiting.processors
         sources, standbys = self._sources(waiting), waiting.job.standbys
@@ -343,8 +355,8 @@ class QueueDecider(Decider):
         else:
             run = self.within.run(waiting, numbers, own, copy, now)
         self.state.runs[copy] = run
-        if self.memory is not None:
-            self.memory.started(run)
+        for book in self.books:
+            book.started(run)
         return True
 
     def _keep(self, decision: Decision, cause: int) -> None:

@@ -169,6 +169,16 @@ def intake(
     return LocalIntake(rule, entries)
 
 
+class Book(Protocol):
+    """An account of the runs that hold workers."""
+
+    def started(self, run: Run) -> None:
+        """Record that a run has begun now."""
+
+    def ended(self, run: Run, outcome: Outcome) -> None:
+        """Record that a run has ended now with this outcome."""
+
+
 @define(eq=False)
 class QueueMemory:
     """Keeps the queue sorted by `order`, if that changes with time, and the users' usage up to date
@@ -180,6 +190,8 @@ class QueueMemory:
     order: TimedOrder | None
     estimates: Estimates | None
     usage: Usage | None = field(init=False, default=None)
+    users: set[str] = field(init=False, factory=set)
+    """Names of the users who have submitted a job."""
     begun: dict[int, float] = field(init=False, factory=dict)
     """Maps each copy to the time at which it began."""
     _due: list[tuple[float, int, float]] = field(init=False, factory=list)
@@ -212,8 +224,10 @@ class QueueMemory:
         if self.estimates is not None and outcome is Outcome.COMPLETED:
             self.estimates.completed(waiting.job, now - begun - waiting.job.overhead)
 
-    def refresh(self) -> None:
-        """Bring the expected ends of runs and the queue's order up to date before a decision."""
+    def refresh(self, arrived: Sequence[BatchJob]) -> None:
+        """Bring the expected ends of runs and the queue's order up to date before a decision, at
+        which the jobs `arrived` have come since the last one."""
+        self.users.update(job.user for job in arrived)
         if self.estimates is not None:
             self._lengthen(self.estimates)
         if self.order is not None:
@@ -237,7 +251,9 @@ class QueueMemory:
 
     def _sort(self, order: TimedOrder) -> None:
         now, usage, entries = self.state.now, self.usage, self.entries
-        moment = Moment(now, lambda user: usage.of(user, now)) if usage else Moment(now)
+        moment = Moment(now)
+        if usage:
+            moment = Moment(now, lambda user: usage.of(user, now), self.users)
         entries.order = current = order.at(moment)
 
         platform, draw = entries.platform, entries.draw

@@ -4,7 +4,7 @@ strategy's view."""
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import deepcopy
 from functools import reduce
 from itertools import islice
@@ -176,6 +176,15 @@ class QueueState:
         # third of their time.
         if processors == self._least and processors not in self._widths:
             self._least = 0
+
+    def withdraw(self, gone: Iterable[Queued]) -> None:
+        """Take these entries out of the queue, because their jobs must not start now."""
+        left = set(map(id, gone))
+        kept = [waiting for waiting in self.queue if id(waiting) not in left]
+        self.queue, self._least = kept, 0
+        self._keys = [waiting.key for waiting in kept]
+        self._widths = [waiting.processors for waiting in kept]
+        self.failed = [waiting for waiting in self.failed if id(waiting) not in left]
 
     def sort(self, key: Callable[[Queued], tuple[float, int]]) -> None:
         """Sort the queue anew by this key, which each entry stores. Entries of running jobs get

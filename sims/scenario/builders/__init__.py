@@ -176,6 +176,8 @@ def _of_queues(scenario: Scenario) -> Iterator[tuple[str, str, str]]:
             if getattr(job, key, off) != off:
                 reason = f"chooses the workers of each run itself, and {why}"
                 yield f"job.jobs.{index}.{key}", reason, otherwise
+    if scenario.policy.limits:
+        yield "policy.limits", "has no queue in which jobs could be held back", "no limits"
     if scenario.full_platform.windows:
         reason = "plans no starts, so that it cannot keep jobs out of windows"
         yield "platform.maintenance", reason, "the same times as `availability`"

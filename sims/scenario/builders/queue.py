@@ -39,8 +39,11 @@ from policies.maths.speedup import Asking
 from policies.queue.allocation import BatchWhereAsked, WhereAsked, requested
 from policies.queue.estimates import Estimates, ExactEstimates, Noisy, Recent
 from policies.queue.names import allocation_named, default_order, order_named, strategy_named
+from policies.queue.orders import MULTIFACTOR
 from sims.errors import unfit
-from sims.scenario import Scenario
+from sims.scenario import Scenario, Unit
+from sims.scenario.limits import allotted_within, limits_of
+from sims.scenario.multifactor import multifactor
 from sims.scenario.own_code import OWN, own
 from sims.scenario.platform import Platform
 from sims.scenario.policy import BY_RECORD, Believed, Noise, Ties
@@ -78,6 +81,7 @@ def decider(scenario: Scenario, jobs: Workload) -> QueueDecider:
         sizes=platform.partitions.sizes,
         tiers=platform.partitions.tiers,
         cells=cells_of(platform),
+        limits=limits_of(scenario.policy.limits, policy.name, scenario.policy.reading),
     )
 
 
@@ -157,9 +161,7 @@ def _policy(scenario: Scenario, jobs: Workload) -> BatchPolicy:
     section, named, folder = scenario.policy, scenario.named_policy, scenario.folder
     of_papers = partial(strategy_named, reading=section.reading)
     strategy: Strategy = named.load("name", of_papers, folder, Strategy)
-    first = min(job.submitted for job in jobs.jobs)
-    orders = partial(order_named, first=first)
-    usual = default_order(named.name)
+    orders, usual = partial(_order_named, scenario, jobs), default_order(named.name)
     order: Order = section.load("order", orders, folder, Order, TimedOrder, default=usual)
     if section.preemption:
         from policies.queue.preemption import Preemptive
@@ -167,6 +169,14 @@ def _policy(scenario: Scenario, jobs: Workload) -> BatchPolicy:
         strategy = Preemptive(strategy)
     rule = _allocation(scenario, jobs)
     return BatchPolicy(order, strategy, rule, named.name)
+
+
+def _order_named(scenario: Scenario, jobs: Workload, name: str) -> Order | TimedOrder:
+    """Return the papers' or the field's order called `name`. Raises ValueError for another name."""
+    if name == MULTIFACTOR:
+        tiers = scenario.full_platform.partitions.tiers
+        return multifactor(scenario.policy.parameters, scenario.times is Unit.S, tiers)
+    return order_named(name, min(job.submitted for job in jobs.jobs))
 
 
 def _allocation(scenario: Scenario, jobs: Workload) -> Rule:
@@ -177,9 +187,14 @@ def _allocation(scenario: Scenario, jobs: Workload) -> Rule:
     of_papers = partial(allocation_named, allotment=section.allotment, eps=section.eps)
     serves = Allocation, BatchAllocation
     rule: Any = section.load("allocation", of_papers, scenario.folder, *serves, default="LPA")
-    if not any(asking):
+    if any(asking):
+        rule = BatchWhereAsked(rule) if hasattr(rule, "allot") else WhereAsked(rule)
+    if not section.limits:
         return rule  # type: ignore[no-any-return]
-    return BatchWhereAsked(rule) if hasattr(rule, "allot") else WhereAsked(rule)
+    if hasattr(rule, "allot") and not all(asking):
+        problem = "a batch's allotments are made for all its jobs together"
+        raise unfit("policy.limits", problem, "LPA, MINTIME, MINAREA, or no limits")
+    return rule if hasattr(rule, "allot") else allotted_within(section.limits, rule)
 
 
 def _refuse_without_processors(jobs: Workload) -> None:

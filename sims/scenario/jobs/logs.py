@@ -17,7 +17,9 @@ from pydantic_core import core_schema as core
 
 from sims.errors import unfit
 from sims.readers import JobLog, Preceding
+from sims.scenario.dates import DATE, Calendar, Moment, is_dated, undated
 from sims.scenario.dependencies import drawn_anew
+from sims.scenario.jobs.sources import JobFile, JobOrigin, WorkloadFile
 from sims.tables import Section
 from sims.tables.fields import (
     RANGE,
@@ -27,7 +29,6 @@ from sims.tables.fields import (
     Json,
     Positive,
     Time,
-    Timed,
     TimeRange,
     Unacceptable,
 )
@@ -55,6 +56,8 @@ class Replay:
     """Seconds from 1970 to time 0; None: not known, or the times are no longer those of the log."""
     preceding: Mapping[str, Preceding] = field(factory=dict)
     """Maps the name of each job that follows another to that one, which need not take part."""
+    zone: str = "UTC"
+    """Time zone of the log's dates, as an IANA name."""
     doubts: tuple[str, ...] = ()
     """Signs that the log, or what is said of its machine, is not what it seems."""
 
@@ -62,7 +65,7 @@ class Replay:
     def of(cls, log: JobLog) -> Self:
         """Return all jobs of a log, in its order and unchanged, with the log's own counts."""
         counts = tuple(log.left_out.items()), tuple(log.changed.items())
-        return cls(log.rows, *counts, log.begins, log.preceding)
+        return cls(log.rows, *counts, log.begins, log.preceding, log.zone)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -91,6 +94,11 @@ class Replay:
             return self
         begins = None if self.begins is None else self.begins + first
         return evolve(self.change("", 0, submitted=self["submitted"] - first), begins=begins)
+
+    def zeroed(self, file: JobFile) -> Self:
+        """Return the jobs with time 0 where the `origin` of their file's section puts it."""
+        first = isinstance(file, WorkloadFile) and file.origin is JobOrigin.FIRST
+        return self.from_first() if first else self
 
     def keep(self, kept: NDArray[np.bool_], reason: str) -> Self:
         """Return only the jobs for which `kept`, a mask with an entry for each job, is true; the
@@ -153,10 +161,14 @@ class Rule(enum.Enum):
     """Raises an estimate to the run time where the run took longer than its estimate."""
 
 
+WINDOW = "job.select.window"
 Names = tuple[Annotated[int | str, Accepts("a whole number, a string")], ...]
 Window = Annotated[
-    tuple[Annotated[float, Timed()], Annotated[float, Timed()]],
-    Accepts("a time from 0 on, and a later one or inf", check=lambda it: 0 <= it[0] < it[1]),
+    tuple[Moment, Moment],
+    Accepts(
+        f"a time from 0 on, and a later one or inf; each may be {DATE}",
+        check=lambda it: is_dated(*it) or it[0] < it[1],
+    ),
 ]
 
 
@@ -194,8 +206,8 @@ class Selection(Section):
     """c: time in which workers are chosen for a run, before it starts up, time units; of jobs from
     any source."""
     window: Window = (0, inf)
-    """Start and end of the submissions that take part, seconds since the log's time 0 (`origin`);
-    the run begins at the window's start."""
+    """Start and end of the submissions that take part, seconds since the log's time 0 (`origin`) or
+    dates, in the log's time zone if they name none; the run begins at the window's start."""
     users: Names = ()
     """Users whose jobs take part, as the log numbers or names them; default: all."""
     groups: Names = ()
@@ -246,8 +258,18 @@ class Selection(Section):
             return log
         return log.keep(np.arange(len(log)) < self.first, f"after the first {self.first:,}")
 
-    def _within(self, log: Replay) -> Replay:
+    def span(self, log: Replay) -> tuple[float, float]:
+        """Return the window in times of the log. Raises InputError for dates that it does not
+        have."""
         start, end = self.window
+        if isinstance(start, str) or isinstance(end, str):
+            if log.begins is None:
+                raise undated(WINDOW)
+            return Calendar(log.begins, log.zone).span(start, end, WINDOW)
+        return start, end
+
+    def _within(self, log: Replay) -> Replay:
+        start, end = self.span(log)
         kept = (start <= log["submitted"]) & (log["submitted"] < end)
         log = log.keep(kept, f"not submitted from {start:g} to {end:g}")
         if not start:

@@ -67,8 +67,9 @@ def swf_scenario(shell: Shell, *jobs: tuple[int, int]) -> Path:
 
 
 def test_a_log_with_many_jobs_of_one_number_is_refused_by_its_lines(shell: Shell) -> None:
-    line = shell.refused("run", swf_scenario(shell, (7, 0), (8, 1), (7, 2)), "--log", "none")
-    why = "job 7 is also on line 1 (1 of 3 lines left out, more than a tenth)"
+    numbers = (7, 0), (8, 1), (7, 2), (7, 3)
+    line = shell.refused("run", swf_scenario(shell, *numbers), "--log", "none")
+    why = "job 7 is also on line 1 (2 of 4 lines left out, more than a tenth)"
     assert f"jobs.swf: line 3: {why}; accepted: a number each" in line
 
 

@@ -154,7 +154,7 @@ def test_what_is_understood_is_the_same_scenario_with_nothing_left_out(
     head, _, understood = said.out.partition("\n\n")
     assert said.code == 0
     assert all(word in head for word in (name, "jobs "))
-    assert read(tomllib.loads(understood), "test") == load(path)
+    assert read(tomllib.loads(understood), "test", FOLDER) == load(path)
     assert set(parse(path)) <= set(tomllib.loads(understood))
 
 

@@ -15,8 +15,9 @@ from sims.cli import main
 from sims.errors import InputError
 from sims.readers import JobLog, LoggedJob
 from sims.readers.failures import read_failures
+from sims.readers.job_logs import read_swf
 from sims.readers.plausibility import doubts
-from sims.readers.traces import read_fta_events
+from sims.readers.traces import read_fta_events, read_intervals, read_simgrid_profile
 from sims.scenario.loader import load
 from sims.world import run
 from tests.sims.kinds import DATA
@@ -144,3 +145,54 @@ def test_a_first_submission_years_after_the_logs_zero_is_said_below_the_counts(
     assert lines[4].startswith("  doubtful    the first submission is 15,705 d")
     assert main(["check", "--json", str(REPORTS / "swf-epoch.toml")]) == 0
     assert len(json.loads(capsys.readouterr().out)["doubtful"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("bad", "why"),
+    [("1 off now", "cannot be read"), ("3 0", "cannot be read"), ("soon 1", "cannot be read")],
+)
+def test_a_line_of_a_profile_that_cannot_be_read_is_left_out_with_a_warning(
+    tmp_path: Path, bad: str, why: str
+) -> None:
+    path = tmp_path / "profile"
+    lines = [f"{10 * k} {k % 2}" for k in range(12)]
+    path.write_text("\n".join(lines))
+    whole = read_simgrid_profile(path)
+    path.write_text("\n".join((*lines, bad)))
+    with pytest.warns(UserWarning, match=f"1 line left out: {why} .first: line 13."):
+        assert read_simgrid_profile(path) == whole
+    path.write_text("\n".join((*lines, bad, bad)))
+    with pytest.raises(InputError, match=r"line 13: .* .2 of 14 lines"):
+        read_simgrid_profile(path)
+
+
+@pytest.mark.parametrize(
+    ("bad", "why"),
+    [
+        ("a,5,5,u", "cannot be read"),
+        ("a,500,off,u", "cannot be read"),
+        ("a,15,25,d", "overlaps with another interval of its worker"),
+    ],
+)
+def test_a_line_of_a_table_of_intervals_that_cannot_be_is_left_out_with_a_warning(
+    tmp_path: Path, bad: str, why: str
+) -> None:
+    path = tmp_path / "nodes.csv"
+    lines = ["worker,start,end,state", *(f"a,{10 * k},{10 * k + 9},u" for k in range(12))]
+    path.write_text("\n".join(lines))
+    whole = read_intervals(path)
+    path.write_text("\n".join((*lines, bad)))
+    with pytest.warns(UserWarning, match=f"1 line left out: {why} .first: line 14."):
+        assert read_intervals(path) == whole
+    path.write_text("\n".join((*lines, bad, bad)))
+    with pytest.raises(InputError, match=r"line 14: .* .2 of 14 lines"):
+        read_intervals(path)
+
+
+def test_an_earlier_jobs_number_is_counted_in_a_short_log_too(tmp_path: Path) -> None:
+    path = tmp_path / "log.swf"
+    rows = [f"{k} {k} -1 5 2 -1 -1 2 9 -1 1 3 4 -1 0 -1 -1 -1" for k in (1, 2, 1)]
+    path.write_text("\n".join(rows))
+    log = read_swf(path)
+    assert [job.submitted for job in log.jobs] == [1, 2]
+    assert log.left_out == {"number of an earlier job (first: line 3)": 1}

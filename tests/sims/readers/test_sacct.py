@@ -147,6 +147,15 @@ def test_gpus_are_reported_as_left_out(tmp_path: Path) -> None:
     assert "GPUs" in next(iter(log.changed))
 
 
+@pytest.mark.parametrize(
+    ("cell", "counted"),
+    [("4000M", 1), ("2.5Gc", 1), ("16Gn", 1), ("0", 0), ("0n", 0), ("", 0), ("?", 0)],
+)
+def test_requested_memory_is_counted_as_left_out(tmp_path: Path, cell: str, counted: int) -> None:
+    log = read(tmp_path, f"{line()}|{cell}", header=f"{HEADER}|ReqMem")
+    assert sum(n for how, n in log.changed.items() if "memory" in how) == counted
+
+
 def test_an_hour_that_summer_times_end_repeats_is_reported_by_what_was_computed(
     tmp_path: Path,
 ) -> None:
