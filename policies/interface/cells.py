@@ -194,6 +194,15 @@ class Cells:
         firsts, lasts, which = zip(*rows, strict=True)
         return list(firsts), list(lasts), list(which)
 
+    @cached_property
+    def of_worker(self) -> list[int]:
+        """The cell of each worker, spares excluded."""
+        found = [0] * sum(cell.size for cell in self.cells)
+        for number, cell in enumerate(self.cells):
+            for first, last in cell.workers:
+                found[first : last + 1] = [number] * (last + 1 - first)
+        return found
+
     def counts(self, numbers: Iterable[tuple[int, int]]) -> list[int]:
         """Return how many of these workers, given as intervals, are in each cell. Spares, whose
         numbers come after all others, are in none."""

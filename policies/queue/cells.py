@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from math import inf
 
 import numpy as np
@@ -51,20 +51,28 @@ class CellProfile:
         self.rising = [True] * len(self.free)
 
     @classmethod
-    def of(cls, view: BatchView, promises: Iterable[Reservation] = ()) -> CellProfile:
+    def of(
+        cls,
+        view: BatchView,
+        promises: Iterable[Reservation] = (),
+        only: Collection[int] | None = None,
+    ) -> CellProfile:
         """Build the profile of this instant: workers become free as `view` expects runs to end and
-        workers to come back. Each of `promises` (reservations) takes its workers at its start."""
+        workers to come back. Each of `promises` (reservations) takes its workers at its start. With
+        `only` the future is built of these cells alone, which are all that is asked for."""
         profile = cls.of_free(view)
         now, cells = view.now, profile.cells
         changes: list[list[tuple[float, int]]] = [[] for _ in profile.free]
         for run in view.running:
-            end, parts = run.end, run.parts or cells.parts(run.numbers)
-            if run.entry is None and parts:
-                end = cells.cells[parts[0][0]].back(now, end)
-            for cell, count in parts:
+            end = run.end
+            if run.entry is None:
+                cell = cells.of_worker[run.numbers[0][0]]
+                changes[cell].append((cells.cells[cell].back(now, end), 1))
+                continue
+            for cell, count in run.parts or cells.parts(run.numbers):
                 changes[cell].append((end, count))
         for cell, its in enumerate(changes):
-            if its:
+            if its and (only is None or cell in only):
                 its.sort()
                 profile.free[cell] = profile_of_changes(now, profile.free[cell].counts[0], its)
         for promise in promises:
@@ -164,16 +172,13 @@ class CellProfile:
         found = self._known.get(partition)
         if found is None:
             own = self.cells.of_partition[partition]
-            every = {over for k in own for over in self.cells.cells[k].ends if over < inf}
-            times = sorted(
-                {time for time in every if time > self.now}.union(
-                    *(self.free[k].times for k in own)
-                )
-            )
-            free = np.zeros(len(times), dtype=np.int64)
+            ends = (self.cells.cells[k].ends for k in own)
+            left = {over for its in ends for over in its[bisect_right(its, self.now) :]} - {inf}
+            times = sorted(left.union(*(self.free[k].times for k in own)))
+            at, free = np.array(times), np.zeros(len(times), dtype=np.int64)
             for k in own:
                 profile = self.free[k]
-                steps = np.searchsorted(profile.times, times, side="right") - 1
+                steps = np.array(profile.times).searchsorted(at, side="right") - 1
                 free += np.frombuffer(profile.counts, dtype=np.int64)[steps]
             found = self._known[partition] = times, free
         return found
@@ -256,7 +261,13 @@ def planned_in_cells(view: BatchView, most: int | None, counted: bool) -> Decisi
     With `counted` a job that starts at once uses one of these. `most` None: each job gets one, and
     none is logged."""
     queue = view.queue
-    current = _Round.of(CellProfile.of(view), len(queue) if most is None else most)
+    if not queue or (most is None and view.free < view.least):
+        return Decision()
+    assert view.cells is not None
+    own = view.cells.of_partition
+    only = {cell for number in {it.job.partition for it in queue} for cell in own[number]}
+    profile = CellProfile.of(view, only=only)
+    current = _Round.of(profile, len(queue) if most is None else most)
     left, bare = current.left, current.profile.bare
     for waiting in queue:
         partition = waiting.job.partition
