@@ -227,6 +227,8 @@ class World(Parts):
                 self.coming = None
         waiting = [it for it in self.priority if it.release <= self.now]
         waiting = [it for it in waiting if it.completion is None and not it.copies_held]
+        # A job above a limit is out of the queue.
+        waiting = [it for it in waiting if allowed(self.jobs, it, self.limits)]
         if not waiting or self.coming is not None:
             return
         ready = [q for q in self.uncalled if self.state[q] != DOWN]
