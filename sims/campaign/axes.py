@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, time
 from math import isnan, log, nan, pow
 from typing import Any
 
@@ -57,8 +58,9 @@ it."""
 
 def is_object(key: str, value: object) -> bool:
     """Return whether a value is an object, such as a policy, that a program gave for a key that
-    takes one (`OBJECTS`); texts, numbers, lists and tables are none."""
-    return key in OBJECTS and not isinstance(value, str | dict | list | int | float)
+    takes one (`OBJECTS`); what a file holds (texts, numbers, dates, lists and tables) is none."""
+    held = str | dict | list | int | float | date | time
+    return key in OBJECTS and not isinstance(value, held)
 
 
 def objects(settings: Settings) -> dict[str, Any]:
@@ -344,10 +346,10 @@ class Dimension:
         return ", ".join(self.text(it) for it in region if it != best)
 
 
-def unit_of(time: float) -> tuple[float, str]:
+def unit_of(length: float) -> tuple[float, str]:
     """Return the size in seconds and the name of the unit in which people read a time of so many
     seconds: the largest one that it holds twice, or else seconds."""
-    name = next((it for it in UNITS if time >= 2 * SCALES[it]), "s")
+    name = next((it for it in UNITS if length >= 2 * SCALES[it]), "s")
     return SCALES[name], name
 
 

@@ -33,7 +33,7 @@ def test_the_cost_is_reported_workers_whose_trace_no_chain_fits() -> None:
     "found",
     [
         *(13914, 14755, 15105, 15917, 20280, 27893, 29820, 31849, 33443, 47434, 49175, 72152),
-        *(701542, 710748),
+        *(701542, 710748, 1711898),
     ],
 )
 def test_what_the_fuzzer_found_is_refused_in_one_line(found: int) -> None:
