@@ -59,7 +59,7 @@ it."""
 def is_object(key: str, value: object) -> bool:
     """Return whether a value is an object, such as a policy, that a program gave for a key that
     takes one (`OBJECTS`); what a file holds (texts, numbers, dates, lists and tables) is none."""
-    held = str | dict | list | int | float | date | time
+    held = (str, dict, list, int, float, date, time)
     return key in OBJECTS and not isinstance(value, held)
 
 
