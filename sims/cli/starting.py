@@ -79,7 +79,7 @@ def new(
     begun = what == SCENARIO
     if what in ALONE:
         name = what
-    if name is None or (what == POLICY and name in ALONE):
+    if name is None or (what == POLICY and name == HAZARD):
         problem = "lacks what kind of it"
         raise InputError(COMMAND_LINE, f"new {what}", problem, "see `holdfast new -h`")
     text = scenario_file(name, seed) if begun else policy_file(name)

@@ -12,10 +12,10 @@ from actors.runtime import Record
 from sims.audit.audit import audit
 from sims.errors import InputError
 from sims.metrics.report import Report
-from sims.scenario.loader import read
 from sims.world import run
 from tests.sims.anything import TABLES
 from tests.sims.kinds import FILES, SCENARIOS, records_of, scenario_of
+from tests.sims.oneworld import records_of as played
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 
@@ -56,8 +56,7 @@ def test_what_is_no_time_is_refused(name: str, until: float, problem: str) -> No
 @pytest.mark.parametrize("until", [0, 1, 7, 20, 60])
 def test_what_is_cut_off_breaks_no_law_and_its_ledger_adds_up(kind: str, until: float) -> None:
     for seed in range(3):
-        records: list[Record] = []
-        run(read(TABLES[kind](seed), "any"), [records.append], until=until)
+        records = played(TABLES[kind](seed), until=until)
         assert [str(violation) for violation in audit(records)] == []
         ledger = Report.of(records).ledger
         assert sum(ledger.total.values()) == ledger.capacity

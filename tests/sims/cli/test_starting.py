@@ -139,7 +139,7 @@ def test_a_copied_example_replaces_no_file(shell: Shell) -> None:
 
 
 def test_an_example_that_there_is_not_is_refused(shell: Shell) -> None:
-    assert "'figure9' is none; accepted: batch-easy" in shell("examples", "figure9").complaint()
+    assert "'figure9' is none; accepted: adversary" in shell("examples", "figure9").complaint()
 
 
 # --- holdfast check -------------------------------------------------------------------------------

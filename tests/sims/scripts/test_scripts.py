@@ -111,6 +111,6 @@ def test_scripts_are_listed_and_copied_by_name(shell: Shell) -> None:
     listed = shell("examples", "--scripts").out
     assert [line.split()[0] for line in listed.splitlines()] == list(scripts())
     refusal = shell.refused("examples", "--scripts", "nothing")
-    assert "'nothing' is none; accepted: bandwidth, compare_orders" in refusal
+    assert "'nothing' is none; accepted: agent, bandwidth, compare_orders" in refusal
     shell("examples", "--scripts", "--all", "-o", "all")
     assert {f"all/{name.rpartition('/')[2]}.py" for name in scripts()} < shell.files()
