@@ -111,11 +111,14 @@ def test_required_keys_are_those_whose_lack_is_refused(table: KeyTable) -> None:
 
 
 def written(place: str, table: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """(table's place, key) of all keys of a parsed file but numbers, which are the user's."""
+    """(table's place, key) of all keys of a parsed file but numbers, and the parameters of a
+    class, which are the user's."""
     for key, value in table.items():
         if key.isdecimal():
             continue
         yield place, key
+        if key == "parameters":
+            continue
         inner = f"{place}.{key}" if place else key
         for each in value if isinstance(value, list) else [value]:
             if isinstance(each, dict):
