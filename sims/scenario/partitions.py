@@ -171,7 +171,9 @@ class Partitions:
 
     def lines(self, jobs: Sequence[BatchJob]) -> Iterator[str]:
         """Yield the lines that `check` prints about partitions: of each its workers and its jobs,
-        and the workers that are in none."""
+        and the workers that are in none; nothing where there are no partitions."""
+        if not self.sections:
+            return
         counts = Counter(job.partition for job in jobs)
         for number, it in enumerate(self.sections):
             own, many = len(self.workers[it.name]), counts[number]
