@@ -11,7 +11,7 @@ from attrs import define, field
 
 from actors.intervals import count_in, numbers_in
 from actors.runtime import Record
-from sims.history import History
+from sims.history.reader import History
 from sims.history.rows import AWAY, SpanRow, Use
 
 K = TypeVar("K")

@@ -20,7 +20,7 @@ from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.cli.progress import ShowProgress, tracked
 from sims.errors import COMMAND_LINE, FAILED, InputError, naming, show, visible
-from sims.history import HOLDING, History
+from sims.history.reader import HOLDING, History
 from sims.options import (
     Overrides,
     Policies,

@@ -19,7 +19,7 @@ from actors.events import JobDescribed, JobSubmitted, Outcome
 from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.errors import chosen, imported, visible
-from sims.history import TABLES, History
+from sims.history.reader import TABLES, History
 from sims.history.rows import JobRow
 from sims.metrics.jobs import BOUND
 from sims.tables.fields import members_of
@@ -144,7 +144,7 @@ class Library(enum.Enum):
 
 class Frame(enum.Enum):
     """Tables that are available as a data frame: one with a row for each event, and those of a
-    history's rows (`sims.history.TABLES`)."""
+    history's rows (`sims.history.reader.TABLES`)."""
 
     EVENTS = "events"
     JOBS = "jobs"

@@ -21,7 +21,7 @@ from actors.intervals import count_in, spans_in
 from actors.runtime import Record
 from sims.errors import visible
 from sims.exports.tables import FORMULA, streamed
-from sims.history import History
+from sims.history.reader import History
 from sims.history.rows import JobRow, QueueRow, RunRow, SpanRow
 from sims.plots.boxes import Lanes
 

@@ -9,7 +9,7 @@ import orjson
 from attrs import define, field
 
 from actors.runtime import Record
-from sims.history import HOLDING, History
+from sims.history.reader import HOLDING, History
 from sims.log import LogFile
 
 # Keys are sorted. A quotation mark in a job's name is escaped: none can be taken for a key.

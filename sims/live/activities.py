@@ -14,7 +14,7 @@ from attrs import define, field
 from actors.events import TransferKind, TransferStarted
 from actors.protection.buddies import buddies, groups
 from policies.availability import WorkerState
-from sims.history import History, Run
+from sims.history.reader import History, Run
 from sims.live.carrier import Carrier, LiveError
 from sims.live.holder import Peer, State, States, Work
 from sims.live.processes import Gone, Processes

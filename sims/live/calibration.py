@@ -23,8 +23,8 @@ from attrs import define, field
 from actors.events import Stage, TransferKind
 from actors.runtime import stream
 from sims.errors import unfit
-from sims.history import History
 from sims.history.measured import MeasuredRow
+from sims.history.reader import History
 from sims.live.live import downtime_of, live, playable, refuse
 from sims.live.processes import Processes, tried
 from sims.log_writer import LogWriter

@@ -24,7 +24,7 @@ from policies.availability import WorkerState
 from sims.audit.audit import audit
 from sims.audit.law import Law
 from sims.errors import InputError
-from sims.history import History
+from sims.history.reader import History
 from sims.history.rows import StateRow
 from sims.live.failures import ClusterLost
 from sims.live.holder import Advance

@@ -18,7 +18,7 @@ from attrs import frozen
 from actors.runtime import Record
 from sims.audit.audit import audit
 from sims.campaign.batches import seeded
-from sims.history import History
+from sims.history.reader import History
 from sims.history.rows import Use
 from sims.history.saving import CheckpointRow, CheckpointStep
 from sims.intervals import LEVEL, Estimate, mean_of

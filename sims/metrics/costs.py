@@ -10,7 +10,7 @@ from attrs import define, field
 
 from actors.events import WorkerPriced, WorkerRented
 from actors.runtime import Record
-from sims.history import History
+from sims.history.reader import History
 from sims.history.rows import StateRow
 from sims.ledger import UNHELD, Account, Ledger
 

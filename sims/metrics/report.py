@@ -14,7 +14,7 @@ from actors.events import VOCABULARY, MeasuresDescribed
 from actors.runtime import Event, Record, rare_collections
 from policies.maths.tolerance import SAME
 from sims.errors import visible
-from sims.history import History
+from sims.history.reader import History
 from sims.history.rows import JobRow, QueueRow, SpanRow, Use
 from sims.history.spares import SpareRow
 from sims.history.storage import StorageRow

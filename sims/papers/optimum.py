@@ -13,8 +13,8 @@ from actors.runtime import stream
 from policies.availability import WorkerState
 from policies.maths.offline import Bound, MostIterations, OfflineOptimum, Search
 from sims.errors import unfit
-from sims.history import History
 from sims.history.iterations import IterationRow
+from sims.history.reader import History
 from sims.scenario import Scenario
 from sims.scenario.faults import NoFaults
 from sims.scenario.jobs import IterativeSection

@@ -7,7 +7,7 @@ from functools import partial
 from attrs import define, field
 
 from actors.intervals import count_in
-from sims.history import History
+from sims.history.reader import History
 from sims.history.repair import RepairRow, RepairStep
 from sims.plots.boxes import Table
 

@@ -25,7 +25,7 @@ from actors.runtime import Record
 from policies.availability import WorkerState
 from policies.maths.tolerance import ROUNDING
 from sims.errors import visible
-from sims.history import History, Key
+from sims.history.reader import History, Key
 from sims.history.rows import JobRow, QueueRow, RunRow, SpanRow, StateRow, Use
 from sims.history.saving import CheckpointRow, CheckpointStep
 from sims.history.storage import StorageRow

@@ -1,7 +1,8 @@
 """Explains one job's life, why the job waited, and the queue at one instant, from the log alone.
 
-Every module of this package listens to a history (`sims.history`), which knows the state of each
-worker, which run holds which workers, and which jobs wait. The explanations are trees of `Span`.
+Every module of this package listens to a history (`sims.history.reader`), which knows the state of
+each worker, which run holds which workers, and which jobs wait. The explanations are trees of
+`Span`.
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ from attrs import define, field, frozen
 
 from policies.availability import WorkerState
 from policies.maths.tolerance import ROUNDING
-from sims.history import Run
 from sims.history.lineages import unless_useful, useful_until
+from sims.history.reader import Run
 from sims.history.rows import AWAY, Use
 from sims.telling import in_units
 

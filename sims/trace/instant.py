@@ -21,9 +21,9 @@ from policies.availability import WorkerState
 from policies.interface.queue import Moment
 from policies.queue.orders import Multifactor
 from sims.errors import InputError, visible
-from sims.history import History, Job, Key, Listener, Run
 from sims.history.lines import Lines, skim
 from sims.history.partitions import Partitions
+from sims.history.reader import History, Job, Key, Listener, Run
 from sims.log import LogFile
 from sims.telling import Clock, counted, in_units, title_of
 from sims.trace.dependencies import HeldBack

@@ -9,7 +9,7 @@ from typing import Any, Self
 from attrs import frozen
 
 from actors.events import ScenarioStarted
-from sims.history import Job, Run
+from sims.history.reader import Job, Run
 from sims.scenario.policy import value_of
 from sims.telling import counted
 

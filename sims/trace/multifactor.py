@@ -13,7 +13,7 @@ from actors.runtime import Record
 from policies.interface.queue import BatchJob, Moment
 from policies.maths.speedup import Rigid
 from policies.queue.orders import MULTIFACTOR, WEEK, Multifactor, Usage
-from sims.history import Job, Listener, Run
+from sims.history.reader import Job, Listener, Run
 from sims.scenario.multifactor import multifactor
 from sims.scenario.policy import value_of
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from actors.intervals import text
-from sims.history import Job
 from sims.history.partitions import Partitions
+from sims.history.reader import Job
 
 
 def sharing(partitions: Partitions, me: Job, other: str, of: str) -> str:

@@ -10,7 +10,7 @@ from attrs import frozen
 from actors.events import Outcome, ScenarioStarted
 from actors.intervals import numbers_in
 from actors.runtime import Record
-from sims.history import Run
+from sims.history.reader import Run
 from sims.telling import counted, in_units, worker_of
 from sims.trace import Span
 from sims.trace.instant import Held, Look

@@ -12,7 +12,7 @@ from policies.interface.queue import BatchJob, Order
 from policies.maths.speedup import Rigid
 from policies.queue.names import default_order
 from policies.queue.orders import PLAIN, first_come
-from sims.history import Job, Run
+from sims.history.reader import Job, Run
 
 KNOWN = {name: order for name, order in PLAIN.items() if name != "RANDOM"}
 """Maps names to orders that depend on nothing but what a log says of a job. Read only."""

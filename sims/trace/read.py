@@ -17,8 +17,8 @@ from actors.events import DeciderKind
 from actors.runtime import Record, rare_collections
 from sims.durations import FORMS, Date
 from sims.errors import InputError, visible
-from sims.history import History, Run
 from sims.history.lines import Lines, skim, tells_of_holding
+from sims.history.reader import History, Run
 from sims.log import LogFile, first_of, is_own
 from sims.telling import Clock, counted
 from sims.trace import Span

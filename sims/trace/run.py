@@ -25,8 +25,8 @@ from actors.events import (
 from actors.intervals import numbers_in, within
 from actors.runtime import Record
 from policies.availability import WorkerState
-from sims.history import History, Worker
 from sims.history.lineages import ADVANCING
+from sims.history.reader import History, Worker
 from sims.telling import amount_of, in_units, worker_of
 from sims.trace import Span
 from sims.trace.account import Course, Part, Piece, held_up

@@ -31,7 +31,7 @@ from actors.events import (
 )
 from actors.intervals import count_in, meet, spans_in
 from actors.runtime import Event, Record
-from sims.history import History, Job, Listener, Run
+from sims.history.reader import History, Job, Listener, Run
 from sims.telling import Clock, amount_of, counted, in_units, worker_of
 from sims.trace import Span, agents
 from sims.trace.account import FlowAccount, Head, Part

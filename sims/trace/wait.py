@@ -12,8 +12,8 @@ from attrs import define, field
 
 from actors.events import DeciderKind, MaintenancePlanned, ScenarioStarted
 from actors.intervals import numbers_in, size_of
-from sims.history import Job, Key, Run
 from sims.history.partitions import Partitions
+from sims.history.reader import Job, Key, Run
 from sims.telling import Clock, counted, in_units, worker_of
 from sims.trace import Span
 from sims.trace.instant import Held, Look

@@ -9,7 +9,7 @@ from actors.intervals import common, intervals_of, size_of
 from actors.runtime import Record
 from policies.availability import WorkerState
 from policies.maths.tolerance import SAME
-from sims.history import DECISIONS, History, Job, Listener, Run, Worker
+from sims.history.reader import DECISIONS, History, Job, Listener, Run, Worker
 from sims.telling import Clock
 from sims.trace.instant import Look, held
 from sims.trace.limits import LimitsTold

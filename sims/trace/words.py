@@ -23,7 +23,7 @@ from actors.events import (
     Stage,
     TasksDescribed,
 )
-from sims.history import Run
+from sims.history.reader import Run
 from sims.telling import amount_of, counted, in_units, worker_of
 from sims.trace.parts.about import About, Words
 from sims.trace.parts.table import OF_MECHANISMS

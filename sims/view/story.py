@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from actors.runtime import Record
 from sims.errors import visible
-from sims.history import History
+from sims.history.reader import History
 from sims.history.rows import JobRow, RunRow
 from sims.telling import event_text
 

@@ -9,7 +9,7 @@ from attrs import define, field
 from actors.events import ScenarioStarted, Stage, TransferKind
 from actors.runtime import Record
 from policies.availability import WorkerState
-from sims.history import History, Listener
+from sims.history.reader import History, Listener
 
 LETTERS = {
     TransferKind.PROGRAM: "P",

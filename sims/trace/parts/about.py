@@ -9,7 +9,7 @@ from attrs import frozen
 
 from actors.events import ScenarioStarted
 from actors.runtime import Event
-from sims.history import Run
+from sims.history.reader import Run
 from sims.telling import Clock, worker_of
 
 

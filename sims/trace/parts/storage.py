@@ -5,7 +5,7 @@ from __future__ import annotations
 from actors.events import BandwidthShared, StorageDescribed
 from actors.intervals import count_in
 from policies.maths.tolerance import SAME
-from sims.history import Run
+from sims.history.reader import Run
 from sims.telling import amount_of, counted
 
 

@@ -14,7 +14,7 @@ from actors.runtime import Record, System, Timer
 from actors.runtime.wall import Arrival, WallClockLoop
 from actors.worker_messages import TransferDue
 from sims.audit.audit import audit
-from sims.history import History
+from sims.history.reader import History
 from sims.live.carrier import CARRIED
 from sims.scenario.loader import load
 from sims.world import run

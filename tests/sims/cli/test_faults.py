@@ -264,7 +264,7 @@ def test_a_fit_warns_where_its_rate_is_not_the_logs_own(shell: Shell) -> None:
     write_lifetimes(shell.folder / "log.tab", 1.0)
     told = shell("check", path).out
     assert "  log         a node has one failure in " in told
-    assert "part" not in told
+    assert "its log part" not in told
     write_lifetimes(shell.folder / "other.tab", 0.4, end=3000)
     more = shell("check", path, "--set", "faults.file=other.tab").out
     assert "Warning: faults: the fitted law and its log part" in more

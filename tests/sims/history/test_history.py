@@ -13,7 +13,7 @@ from actors.events import CheckpointStarted, Stage, StageStarted
 from actors.intervals import numbers_in
 from actors.runtime import Record
 from policies.availability import WorkerState
-from sims.history import HOLDING, History, Job, Key, Listener, Run, Worker
+from sims.history.reader import HOLDING, History, Job, Key, Listener, Run, Worker
 from sims.log import LogFile, decode
 from tests.golden.regenerate import GOLDEN, path_of
 

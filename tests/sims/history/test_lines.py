@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sims.history import History
 from sims.history.lines import Lines, skim
+from sims.history.reader import History
 from sims.log import LogFile
 from tests.sims.kinds import KINDS, written
 

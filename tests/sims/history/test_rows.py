@@ -26,10 +26,10 @@ from actors.events import (
 from actors.intervals import count_in, numbers_in
 from actors.runtime import Record
 from policies.availability import WorkerState
-from sims.history import WRITERS, History
 from sims.history.iterations import IterationRow
 from sims.history.measured import MeasuredRow
 from sims.history.promises import PromiseEnd, PromiseRow
+from sims.history.reader import WRITERS, History
 from sims.history.repair import RepairRow, RepairStep
 from sims.history.rows import JobRow, RunRow, StateRow
 from sims.history.saving import CheckpointRow, CheckpointStep

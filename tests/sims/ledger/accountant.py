@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from actors.runtime import Record
-from sims.history import History
+from sims.history.reader import History
 from sims.history.rows import SpanRow
 
 

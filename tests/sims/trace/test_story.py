@@ -10,7 +10,7 @@ import pytest
 
 from actors.events import JobSubmitted
 from actors.runtime import Record
-from sims.history import HOLDING
+from sims.history.reader import HOLDING
 from sims.log import LogFile
 from sims.scenario.loader import load
 from sims.trace import Span
