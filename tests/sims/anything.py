@@ -431,7 +431,8 @@ def divided(seed: int) -> Table:
     if "SHELF" in policy.get("name", "") or policy.get("allocation") == "BATCH":
         policy |= {"name": one(rng, "EASY", "conservative", "FCFS", "R-LIST-Q")}
         policy.pop("allocation", None)
-    last = table.get("platform", {}).get("workers") or 1
+    listed = sum(it.get("count", 1) for it in table.get("workers", ()))
+    last = listed or table["platform"]["workers"]
     partitions = []
     for name in ("a", "b", "c")[: rng.integers(1, 4)]:
         first = int(rng.integers(0, last))
