@@ -143,6 +143,10 @@ class DecisionChecks:
         """Check the workers that the start `event` gives to the new copy `copy`. Raises Broken
         where the policy's placement chooses others."""
 
+    def free_for(self, job: ExpectedJob) -> int:
+        """Return the number of free workers that a copy of the job may hold."""
+        return self.w.free.count
+
     def choose_ready(self, copy: ExpectedCopy, wanted: int) -> Spans | None:
         """Return the `wanted` workers that the placement has a copy hold ready as it starts; None
         where the placement is unknown, so that any free workers will do."""

@@ -251,6 +251,11 @@ class QueueChecks(DecisionChecks):
         partitions.check_choice(w, job, copy.spans, shut or (), choice, former, free_choice)
         return None
 
+    def free_for(self, job: ExpectedJob) -> int:
+        if job.partition is None:
+            return super().free_for(job)
+        return len(partitions.may_have(self.w, job, ()))
+
     def choose_ready(self, copy: ExpectedCopy, wanted: int) -> Spans | None:
         placement = self.settings.get("placement", "lowest")
         if self.unsure:

@@ -51,7 +51,7 @@ class StandbyRules(PartRules):
         """Read the line that says which workers a starting copy gets as standbys, and check it:
         they are as many as its job asks for, or as are free."""
         w, copy = self.w, run.copy
-        wanted = min(copy.job.ready, w.free.count)
+        wanted = min(copy.job.ready, w.decider.free_for(copy.job))
         if not wanted:
             return
         event = yield from coming(StandbysHeld, copy.job.name)
