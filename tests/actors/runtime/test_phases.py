@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice, permutations
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -23,9 +23,10 @@ ORDER = [
     "DECISION",
     "SERVICE",
     "STORAGE",
+    "AGENTS",
 ]
-SOME = list(islice(permutations(Phase), 0, None, 90001))
-"""Forty of the 3,628,800 orders."""
+SOME = [Random(k).sample(list(Phase), len(Phase)) for k in range(40)]
+"""Forty of the 39,916,800 orders."""
 
 
 @pytest.mark.parametrize("planned", SOME)
