@@ -21,7 +21,7 @@ from sims.campaign.batches import seeded
 from sims.history.reader import History
 from sims.history.rows import Use
 from sims.history.saving import CheckpointRow, CheckpointStep
-from sims.intervals import LEVEL, Estimate, mean_of
+from sims.intervals import LEVEL, Estimate, Known, mean_of
 from sims.ledger import account
 from sims.live.calibration import Costs, calibrated, drawn
 from sims.live.live import live
@@ -33,6 +33,8 @@ from sims.world import run
 from sims.writing import replacing
 
 T = TypeVar("T")
+AMOUNT = Known(low=0.0)
+"""Knowledge of times and of numbers of checkpoints: none is below 0."""
 
 DRAWS = 40
 """Number of draws of the costs for the interval of a prediction."""
@@ -156,7 +158,7 @@ class Comparison:
         for use in (it.value for it in Use):
             theirs, ours = ([it.uses[use] for it in them] for them in self._of(variant))
             if any(theirs) or any(ours):
-                yield use, fmean(theirs), mean_of(ours, LEVEL)
+                yield use, fmean(theirs), mean_of(ours, LEVEL, AMOUNT)
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of text that report the comparison."""
@@ -192,20 +194,22 @@ class Comparison:
                 draws[it.draw].append(it.figure(figure))
         means = [fmean(draws[draw]) for draw in sorted(draws)]
         between = np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-        ours = mean_of([it.figure(figure) for it in self._of(variant)[1]], LEVEL)
+        ours = mean_of([it.figure(figure) for it in self._of(variant)[1]], LEVEL, AMOUNT)
         of = whole or means[0]
         error = f"{(ours.mean - means[0]) / of:+.1%}" if of else "-"
         error += " of all time" if whole else ""
-        rows = (means[0], *between), (ours.mean, ours.low, ours.high)
-        texts = (f"{mean:.4g} [{low:.4g}, {high:.4g}]" for mean, low, high in rows)
-        return f"  {name:<14} {next(texts):>28} {next(texts):>28}  {error}"
+        theirs = f"{means[0]:.4g} [{between[0]:.4g}, {between[1]:.4g}]"
+        measured = f"{ours.mean:.4g} [{ours.low:.4g}, {ours.high:.4g}]"
+        if not ours.bounded:  # equal runs, or one, say nothing of others
+            measured = f"{ours.mean:.4g}, no interval"
+        return f"  {name:<14} {theirs:>28} {measured:>28}  {error}"
 
     def _ranks(self) -> Iterator[str]:
         """Yield the lines that compare the orders of the variants by their mean makespans, and the
         pairs whose measured intervals do not overlap."""
         pairs = {it: self.makespans(it) for it in self.variants}
         predicted = {it: fmean(theirs) for it, (theirs, _) in pairs.items()}
-        measured = {it: mean_of(ours, LEVEL) for it, (_, ours) in pairs.items()}
+        measured = {it: mean_of(ours, LEVEL, AMOUNT) for it, (_, ours) in pairs.items()}
         order = sorted(measured, key=lambda it: measured[it].mean)
         yield f"predicted order: {', '.join(sorted(predicted, key=lambda it: predicted[it]))}"
         yield f"measured order:  {', '.join(order)}"
