@@ -390,12 +390,14 @@ def _too_few(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
         if len(values) > 1 and not line.mean.bounded and not line.alike:
             other = differing(np.array(values))
             few.append(f"{line.variant}: {other:.0f}")
-            runs, enough = max(runs, len(values)), max(enough, ceil(FEW * len(values) / other))
+            runs = max(runs, len(values))
+            if other:  # else they differ by rounding alone
+                enough = max(enough, ceil(FEW * len(values) / other))
     if few:
+        do = f"; with {enough} runs, {FEW} are to be expected" if enough else ""
         yield (
             f"Too few of the {runs} runs have another {measure} than the rest "
-            f"({', '.join(dict.fromkeys(few))}) for an interval; with {enough} runs, {FEW} are to "
-            "be expected."
+            f"({', '.join(dict.fromkeys(few))}) for an interval{do}."
         )
 
 

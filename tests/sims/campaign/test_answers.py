@@ -86,6 +86,13 @@ def test_where_too_few_runs_differ_for_an_interval_a_note_says_how_many_would_do
     ]
 
 
+def test_runs_that_differ_by_rounding_alone_are_too_few_whatever_their_number() -> None:
+    cell = compared(near=[0.3, 0.1 + 0.2, 0.3, 0.3, 0.3])
+    assert list(lacking([cell], "cost")) == [
+        "Too few of the 5 runs have another cost than the rest (near: 0) for an interval."
+    ]
+
+
 def test_what_is_not_compared_has_no_sentence() -> None:
     assert answer([compared()], "base") is None
 
