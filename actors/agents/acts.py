@@ -1,15 +1,15 @@
-"""What agents can do to the world."""
+"""Names the acts by which agents change the world, and the actor that carries them out."""
 
 from __future__ import annotations
 
 import enum
 
 DOOR = "agents' door"
-"""Name of the actor that carries out what agents ask for."""
+"""Name of the actor that carries out the acts of agents."""
 
 
 class Act(enum.Enum):
-    """What agents can do to the world."""
+    """The acts by which an agent changes the world."""
 
     SUBMIT = "submit"
     TAKE = "take"

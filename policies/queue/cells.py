@@ -45,7 +45,7 @@ class CellProfile:
     more."""
 
     _known: dict[int, tuple[list[float], NDArray[np.int64]]] = field(init=False, factory=dict)
-    """What `_sums` has found for partitions whose workers have not been reserved since."""
+    """Results of `_sums` for partitions whose workers have not been reserved since."""
 
     def __attrs_post_init__(self) -> None:
         self.rising = [True] * len(self.free)

@@ -161,7 +161,7 @@ class ExpectedDivision(Protocol):
 
     @property
     def groups(self) -> Sequence[MemberGroup]:
-        """All groups."""
+        """All groups, whether a run computes on them or not."""
 
     @property
     def left(self) -> Sequence[MemberGroup]:

@@ -24,7 +24,7 @@ class Certainty:
     runs: int = 10
     """Runs of each variant at each point, at consecutive seeds."""
     seed: int | None = None
-    """First seed; None for that of each scenario."""
+    """Seed of the first run of each variant; None for that of each scenario."""
     until: float | None = None
     """Time, in the scenario's unit, at which every run ends, if not before."""
     precision: Precision | None = None

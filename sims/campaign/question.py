@@ -1,5 +1,5 @@
-"""What is asked of many runs of a scenario: the one form in which the command line, Python and a
-campaign file ask it."""
+"""Holds a question to many runs of a scenario, in the one form in which the command line, Python
+and a campaign file ask it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ class Where:
     """Where the runs of a question are made, kept and watched."""
 
     store: Path | None = None
-    """Folder of results, from which what was stopped goes on; None keeps them in memory."""
+    """Folder of results; a search or campaign that was stopped goes on from it. None keeps the
+    results in memory."""
     workers: Workers | Executor | None = None
     """What makes the runs; default: processes on this machine, one per core."""
     watch: Watch = unwatched

@@ -1,4 +1,4 @@
-"""Follows the shared storage: which runs use its bandwidth, and how much of it."""
+"""Follows which runs use the bandwidth of the shared storage, and how much of it each has."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ for which no log has no job, and before which none was recorded."""
 
 @define
 class Header:
-    """What comments say of a log."""
+    """Entries of a log's comments that describe the log."""
 
     numbers: dict[str, int] = Factory(dict)
     """Maps keys to their values, where these are numbers."""
