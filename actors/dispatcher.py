@@ -135,23 +135,23 @@ class Dispatcher:
         cause: int,
         former: Intervals = (),
         otherwise: Callable[[], int] | None = None,
-        standbys: int = 0,
+        ready: int = 0,
         sources: Sequence[Source] = (),
         others: Intervals = (),
     ) -> tuple[int, Intervals, Intervals]:
         """Start one more copy of the job with this index on `processors` free workers, which the
-        pool chooses. With `standbys` it holds up to that many more, ready to replace members.
+        pool chooses. It holds up to `ready` more, which are to replace members.
         Return the copy's number, all workers that it holds, and its members; these are empty where
         workers are only counted.
 
         `former` are workers that the job had a moment ago and can get again. The start's cause is
         the event of this instant for which the job can start; if there is none, what `otherwise`
         returns or, without it, `cause`, the event for which the scheduler decides. With `sources`
-        the pool chooses so many members in each of these sets, and standbys among `others`.
+        the pool chooses so many members in each of these sets, and those held ready among `others`.
         """
         copy, pool = next(self._copies), self.pool
-        if standbys:
-            held = pool.allocate_ready(copy, processors, standbys, index, sources, others)
+        if ready:
+            held = pool.allocate_ready(copy, processors, ready, index, sources, others)
             return copy, *self._start_ready(copy, index, processors, held, cause, otherwise)
         numbers = pool.allocate(copy, processors, former, index, sources)
         named = self.present(numbers) if numbers else ""
@@ -175,8 +175,8 @@ class Dispatcher:
         cause: int,
         otherwise: Callable[[], int] | None,
     ) -> tuple[Intervals, Intervals]:
-        """Start the copy numbered `copy` on `processors` workers with standbys (workers ready to
-        replace members; rules.md, P12); `allocated` has both. Return all workers that it holds, and
+        """Start the copy numbered `copy` on `processors` workers, with others that are ready to
+        replace members (rules.md, P12); `allocated` has both. Return all workers that it holds, and
         its members. The other parameters are those of `start_some`."""
         numbers, ready = allocated
         held = merged(numbers, ready)

@@ -100,7 +100,7 @@ class Master(Actor):
                 before.since = self.now  # `lacked` no longer has what has passed by now
             if before.standby and not message.standby:
                 before.standby, self._asks[index] = False, cause
-                self._serve_soon()  # as a member it comes before all standbys
+                self._serve_soon()  # as a member it comes before those held ready
             return
         if before is not None and before.since is not None:
             self._freed = cause
@@ -157,8 +157,8 @@ class Master(Actor):
 
     def _served(self, waiting: Sequence[Request], channels: int) -> Sequence[Request]:
         """Return the requests that get channels, of `waiting`; there are `channels` to be had.
-        Those of members are chosen first, by the order of service; the channels left go to standbys
-        (workers ready to replace members), by the same order (rules.md, P12)."""
+        Those of members are chosen first, by the order of service; the channels left go to
+        workers that are held ready to replace members, by the same order (rules.md, P12)."""
         chosen = list[Request]()
         for standby in (False, True):
             them = [it for it in waiting if it.standby is standby]

@@ -159,47 +159,46 @@ class Pool:
         self,
         copy: int,
         count: int,
-        standbys: int,
+        ready: int,
         index: int,
         sources: Sequence[Source] = (),
         others: Intervals = (),
     ) -> tuple[Intervals, Intervals]:
-        """Allocate `count` free workers as members, and up to `standbys` more, as far as there are
+        """Allocate `count` free workers as members, and up to `ready` more, as far as there are
         any, to the copy numbered `copy` of the job with this index. Return both sets: members, then
-        standbys.
+        those held ready.
 
-        Standbys are, of the workers chosen, the last in the placement's order; where it has no
+        Held ready are, of the workers chosen, the last in the placement's order; where it has no
         order, those that `compact` takes next or, under any other placement, the lowest left
         (rules.md, P12). With `sources` so many members are chosen in each of these sets, and then
-        the standbys among `others`.
+        those held ready among `others`.
         """
         assert self.numbers is not None
         in_order = getattr(self.take, "in_order", None)
         if sources:
             taken = self._take(self.numbers, count, (), index, sources)
             left = without(others, members(common(others, taken)))
-            more = min(standbys, size_of(left))
+            more = min(ready, size_of(left))
             rest = lowest if in_order is None and self.take is not compact else self.take
-            ready = rest(Numbers.of(left), more, (), index) if more else ()
-            self.numbers.remove(ready)
-        elif in_order is not None and min(standbys, self.free - count):
-            more = min(standbys, self.free - count)
+            held = rest(Numbers.of(left), more, (), index) if more else ()
+            self.numbers.remove(held)
+        elif in_order is not None and min(ready, self.free - count):
+            more = min(ready, self.free - count)
             chosen = in_order(self.numbers, count + more, index)
-            taken, ready = (intervals_of(sorted(it)) for it in (chosen[:count], chosen[count:]))
+            taken, held = (intervals_of(sorted(it)) for it in (chosen[:count], chosen[count:]))
             self.numbers.remove(taken)
-            self.numbers.remove(ready)
+            self.numbers.remove(held)
         else:
-            # A criterion for members' expected ends does not apply to standbys, which do not
-            # compute.
-            more = min(standbys, self.free - count)
+            # A criterion for members' expected ends does not apply to these, which do not compute.
+            more = min(ready, self.free - count)
             taken = self.take(self.numbers, count, (), index)
             rest = self.take if self.take is compact else lowest
-            ready = rest(self.numbers, more, (), index) if more else ()
+            held = rest(self.numbers, more, (), index) if more else ()
         self.free -= count + more
         if self.changing:
             self._hold(taken, copy)
-            self._hold(ready, copy)
-        return taken, ready
+            self._hold(held, copy)
+        return taken, held
 
     def assign(self, copy: int, numbers: Sequence[int]) -> Intervals:
         """Allocate exactly these workers, given in ascending order, to the copy numbered `copy`;

@@ -1,7 +1,7 @@
 """Jobs that keep account of their runs: how copies are placed, run and end, and what becomes of
 their runs when members change (rules.md, R and P5).
 
-What not every job has (standbys, replicas, hangs and so on) is in its parts, `actors/parts/`.
+What not every job has is in its parts, `actors/parts/`.
 """
 
 from __future__ import annotations
@@ -423,10 +423,10 @@ class JobOfRuns(Job):
         return self.record(cause, RestartedFromScratch, self.name, copy.last, lost)
 
     def end_run(self, copy: Copy[Run], outcome: Outcome, cause: int) -> int:
-        """End the copy's run, which is lost or has failed, with this outcome. Under buddies or with
-        standbys the copy keeps its members for its next run; otherwise the copy ends too. `cause`
-        is the number of the event that leads to it. Return the number (seq) of the event that ends
-        the run, or of the one by which it costs saved work."""
+        """End the copy's run, which is lost or has failed, with this outcome. Under buddies, or
+        where a part says so, the copy keeps its members for its next run; otherwise it ends too.
+        `cause` is the number of the event that leads to it. Return the number (seq) of the event
+        that ends the run, or of the one by which it costs saved work."""
         if not (self.protection.keeps or self.parts.keep):
             return self.drop(copy, outcome, cause, early=True)
         assert copy.run is not None

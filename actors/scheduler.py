@@ -103,13 +103,13 @@ class Decider:
         return False
 
     def call_reserve(self, agent: str, cause: int) -> None:
-        """Call the next worker of the reserve for this agent, if there is one. `cause` is the
-        number of the event for which it asks."""
+        """Call the next worker that is kept until then for this agent, if there is one. `cause` is
+        the number of the event for which it asks."""
 
     def replaced(self, copy: int, processors: int, numbers: Intervals) -> None:
         """Record that the copy numbered `copy` holds exactly the workers `numbers`, `processors` in
-        number, from now on: a member was replaced, or a standby (a worker ready to replace members)
-        joined or went DOWN."""
+        number, from now on: a member was replaced, or a worker that is held
+        ready to replace members joined or went DOWN."""
 
     def progress_reported(self, message: ProgressReport, cause: int) -> None:
         """Record a malleable job's report on when one of its copies computes again and how much
@@ -430,7 +430,7 @@ class Scheduler(Actor):
             if self.decider.idle and not self.unsettled:
                 self.deciding = False
             else:
-                self.decide_soon(self.trigger)  # once jobs have logged which standbys have joined
+                self.decide_soon(self.trigger)  # once jobs have logged what follows
             return
         if self.deciding:
             self.deciding = False  # by `trigger`: this message may be an earlier wake-up

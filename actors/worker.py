@@ -83,17 +83,17 @@ class Worker(Actor):
     notices: Iterator[Notice] = field(factory=no_notices)
     """Yields the notices that its owner gives, by their times."""
     reserved: bool = False
-    """Whether the worker is of the reserve and has not come yet: its owner keeps it RECLAIMED
+    """Whether its owner keeps the worker RECLAIMED until it is called, and it has not come yet
     (rules.md, P11)."""
     transfers: TransferClient | None = field(init=False, default=None)
     """Client of the master, which fetches and sends for the worker; None: there is no master."""
     _comes: tuple[float, int] | None = field(init=False, default=None)
-    """Time at which the worker of the reserve comes, or came, after its call, and number of the
-    call's event; None before the call."""
+    """Time at which a worker that was kept until its call comes, or came, and number of the call's
+    event; None before the call."""
     _owned: WorkerState = field(init=False, default=UP)
-    """State in which the owner, the reserve and agents together have the worker."""
+    """State in which the owner and whoever else takes the worker together have it."""
     _given: WorkerState = field(init=False, default=UP)
-    """State that the owner gives the worker, apart from the reserve."""
+    """State that the owner gives the worker, apart from keeping it until its call."""
     _agents: WorkerState = field(init=False, default=UP)
     """State in which an agent keeps the worker; UP: no agent has taken it."""
     _acted: tuple[float, int] = field(init=False, default=(-1, -1))
@@ -195,7 +195,8 @@ class Worker(Actor):
         self.later(TURN, cause, STATES_CHANGE)
 
     def _kept(self) -> WorkerState:
-        """Return the state in which the owner, the reserve and agents together have the worker."""
+        """Return the state in which the owner and whoever else takes the worker together have
+        it."""
         given, agents = self._given, self._agents
         if given is DOWN or agents is DOWN:
             return DOWN
@@ -271,8 +272,8 @@ class Worker(Actor):
             self.send(self.scheduler, CalledButDown(), self._comes[1])
 
     def _come_if_due(self, due_by: float) -> bool:
-        """Give the worker of the reserve to its owner's states if it was called and the delay is
-        over by the time `due_by`, the end of this instant. Return whether that is so."""
+        """Give a worker that was kept until its call to its owner's states if the delay since then
+        is over by the time `due_by`, the end of this instant. Return whether that is so."""
         if self._comes is None or self._comes[0] > due_by:
             return False
         self.reserved = False

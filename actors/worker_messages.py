@@ -75,8 +75,8 @@ class SetSpeed:
 
 @message
 class ComeInTime:
-    """Scheduler to a worker of the reserve, which its owner keeps RECLAIMED until it is called: you
-    are called, and are available after this delay."""
+    """Scheduler to a worker that its owner keeps RECLAIMED until it is called: you are called, and
+    are available after this delay."""
 
     delay: float
 
@@ -194,15 +194,14 @@ class SpeedChanged:
 
 @message
 class ReserveAsked:
-    """Door of the agents to scheduler: call the next worker of the reserve for this agent."""
+    """Door to scheduler: call the next worker that its owner keeps until then, for this agent."""
 
     agent: str
 
 
 @message
 class CalledButDown:
-    """Worker to scheduler: I have been called from the reserve and should come now, but I am
-    DOWN."""
+    """Worker to scheduler: I have been called and should come now, but I am DOWN."""
 
 
 @message

@@ -26,13 +26,14 @@ from sims.scenario import Scenario
 from sims.scenario.advice import idle, warn_of_idle, warnings_of
 from sims.scenario.builders import Populated, populate
 from sims.scenario.deciders import DECIDERS
-from sims.scenario.expectations import area_of, fault_lines, work_end
+from sims.scenario.expectations import area_of, fault_lines
 from sims.scenario.faults import ExponentialFaults, FaultLaw, NamedFaults, SeveralFaults
 from sims.scenario.loader import as_toml, files_of, parse, read
 from sims.scenario.outlook import outlook
 from sims.scenario.own_code import located
 from sims.scenario.repair import RepairSection
 from sims.scenario.retirement import OwnRetirement, RetireByScore
+from sims.scenario.submissions import work_end
 from sims.scenario.tables import put
 from sims.scenario.workers import ConstantLaw, OwnLaw, WorkerFields
 from sims.telling import counted

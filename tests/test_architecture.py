@@ -336,9 +336,13 @@ def test_what_builds_worlds_finishes_nothing_after_it_was_made() -> None:
     assert [it for path in builders for it in attributes_set(path)] == []
 
 
+GENERAL = ("part", "asked", "scheduler_part", "queue_part")
+"""Files of `actors/parts/` that are of no mechanism."""
+
+
 def test_copies_runs_and_jobs_know_none_of_their_parts_by_name() -> None:
     known = modules()
-    general = {f"actors.parts.{it}" for it in ("part", "asked", "scheduler_part")}
+    general = {f"actors.parts.{it}" for it in GENERAL}
     mechanisms = {it for it in known if it.startswith("actors.parts.")} - general
     for host in ("copy", "job", "runs", "run", "ends", "owner", "iterative_job", "malleable_job"):
         assert imported(known[f"actors.{host}"], known) & mechanisms == set(), host
@@ -347,7 +351,7 @@ def test_copies_runs_and_jobs_know_none_of_their_parts_by_name() -> None:
 def test_a_mechanism_of_runs_imports_no_other_but_the_storage_that_it_loads_from() -> None:
     known = modules()
     parts = {it for it in known if it.startswith("actors.parts.")}
-    mechanisms = parts - {f"actors.parts.{it}" for it in ("part", "asked", "scheduler_part")}
+    mechanisms = parts - {f"actors.parts.{it}" for it in GENERAL}
     found = {it: imported(known[it], known) & (mechanisms - {it}) for it in mechanisms}
     assert {it: others for it, others in found.items() if others} == {
         "actors.parts.replicas": {"actors.parts.storage"}  # a replica loads for itself
@@ -370,6 +374,24 @@ def test_the_audit_knows_its_rules_of_mechanisms_by_their_table_alone() -> None:
     others = [it for it in known if it.startswith("sims.audit.") and it not in parts]
     users = {it: found for it in others if (found := imported(known[it], known) & parts)}
     assert users == {"sims.audit.audit": {"sims.audit.parts.order"}}
+
+
+def test_what_reads_builds_and_checks_scenarios_knows_their_parts_by_their_table_alone() -> None:
+    known = modules()
+    parts = {it for it in known if it.startswith("sims.scenario.parts.")}
+    mechanisms = parts - {"sims.scenario.parts.part"}
+    others = [it for it in known if it.startswith("sims.") and it not in parts]
+    users = {it for it in others if imported(known[it], known) & mechanisms}
+    assert users == {"sims.scenario.parts"}
+
+
+def test_a_mechanism_of_a_scenario_imports_no_other() -> None:
+    known = modules()
+    parts = {it for it in known if it.startswith("sims.scenario.parts.")}
+    mechanisms = parts - {"sims.scenario.parts.part"}
+    assert {it: imported(known[it], known) & (mechanisms - {it}) for it in mechanisms} == {
+        it: set() for it in mechanisms
+    }
 
 
 MECHANISMS = ("standbys", "replicas", "startup", "maintenance", "reserve")

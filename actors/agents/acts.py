@@ -19,4 +19,4 @@ class Act(enum.Enum):
     SPEED = "speed"
     """Change a worker's speed."""
     CALL = "call"
-    """Call a worker of the reserve."""
+    """Call a worker that its owner keeps until then."""

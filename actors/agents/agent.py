@@ -30,7 +30,8 @@ class Surroundings:
     node: int
     """Number of workers in a node: workers 0 to `node` - 1 are node 0, and so on."""
     reserve: range
-    """Numbers of the workers of the reserve; empty where there is none."""
+    """Numbers of the workers that their owner keeps RECLAIMED until they are called; often
+    empty."""
     slotted: bool
     """Whether times are slots, so that all are whole numbers."""
     jobs: tuple[str, ...] = ()

@@ -84,7 +84,7 @@ class AgentSetSpeed(Event):
 
 @frozen
 class AgentCalledReserve(Event):
-    """An agent calls a worker of the reserve, which its owner keeps RECLAIMED until then."""
+    """An agent calls a worker, which its owner keeps RECLAIMED until then."""
 
     agent: AgentName
     worker: WorkerNumber

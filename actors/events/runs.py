@@ -193,7 +193,7 @@ class RunEnded(Event):
 @frozen
 class MembersReleased(Event):
     """Members that a copy had kept after `run` are released before another run, because another
-    copy has completed the job, the copy is cancelled, the job is killed, or too few standbys are
+    copy has completed the job, the copy is cancelled, the job is killed, or too few workers are
     left."""
 
     job: JobName
@@ -208,7 +208,7 @@ class StandbysHeld(Event):
     job: JobName
     run: RunNumber
     processors: WorkerSet
-    """The standbys, as an interval set."""
+    """The workers, as an interval set."""
 
 
 @frozen

@@ -21,12 +21,12 @@ class Sources:
     members: Sequence[Source]
     """Sets of free workers, and how many members the placement chooses in each."""
     others: Intervals
-    """Free workers among which standbys are chosen, once the members are: those of the partition.
-    A window that takes a standby DOWN costs the run nothing."""
+    """Free workers among which those held ready are chosen, once the members are: those of the
+    partition. A window that takes one of these DOWN costs the run nothing."""
 
 
 ANY = Sources((), ())
-"""Leaves the choice among all free workers, standbys included, to the placement."""
+"""Leaves the choice among all free workers, those held ready included, to the placement."""
 
 
 @define(eq=False)
@@ -54,7 +54,7 @@ class CellsOfPool:
             found = [Source(self._among(free, may), wanted)]
             if found[0].size < wanted:
                 return None
-        own = self.cells.of_partition[partition] if waiting.job.standbys else ()
+        own = self.cells.of_partition[partition] if waiting.job.held_ready else ()
         return Sources(found, self._among(free, own))
 
     def _among(self, free: Intervals, cells: Sequence[int]) -> Intervals:

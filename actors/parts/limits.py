@@ -11,13 +11,14 @@ import enum
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
+from functools import partial
 from math import inf
-from typing import Protocol
 
 from attrs import define, field, frozen
 
 from actors.events import Outcome
-from policies.interface.queue import BatchJob, BatchView, Decision, Queued, Run, Strategy
+from actors.parts.queue_part import QueuePart, WaitingJobs
+from policies.interface.queue import BatchJob, Decision, Queued, Run, Strategy
 from policies.maths.speedup import Asking
 
 
@@ -57,20 +58,8 @@ Key = tuple[int, str]
 """A limit, by its place in the scenario, and a name that has it."""
 
 
-class WaitingJobs(BatchView, Protocol):
-    """The queue, as far as limits need it."""
-
-    memory: object
-
-    def withdraw(self, gone: Iterable[Queued]) -> None:
-        """Take these entries out of the queue."""
-
-    def enqueue_all(self, many: Sequence[Queued]) -> None:
-        """Insert the entries of many jobs, each at its place."""
-
-
 @define(eq=False)
-class Limits:
+class Limits(QueuePart):
     """Keeps jobs that would exceed a limit out of the queue, and counts what the others run and
     hold."""
 
@@ -125,7 +114,10 @@ class Limits:
             self._keys[whose] = tuple(key for key in names if key[1])
         return self._keys[whose]
 
-    def above(self, waiting: Queued, jobs: int = 1) -> bool:
+    def above(self, waiting: Queued) -> bool:
+        return self._too_many(waiting, jobs=0)
+
+    def _too_many(self, waiting: Queued, jobs: int = 1) -> bool:
         """Return whether one more run would exceed a limit: of a further job, or (`jobs` is 0) of
         one that runs already."""
         size = size_of(waiting)
@@ -147,7 +139,10 @@ class Limits:
             state.enqueue_all([it for it in held if id(it) not in kept])
         over.clear()
 
-    def decide(self, state: WaitingJobs, strategy: Strategy) -> Decision:
+    def asked(self, strategy: Strategy) -> Strategy:
+        return partial(self._decide, strategy=strategy)
+
+    def _decide(self, state: WaitingJobs, strategy: Strategy) -> Decision:
         """Return the strategy's decision on the jobs of the queue that exceed no limit. Those that
         would, as they stand or behind what is decided, leave the queue."""
         if self.counting is Counting.PLANNED:
@@ -167,7 +162,7 @@ class Limits:
         return decision
 
     def _exceeds(self, waiting: Queued) -> bool:
-        return waiting.key[1] not in self.promised and self.above(waiting)
+        return waiting.key[1] not in self.promised and self._too_many(waiting)
 
     def _not_admitted(self, queue: Sequence[Queued]) -> Iterator[Queued]:
         """Yield the jobs of the queue that would exceed a limit beside those that run and those
@@ -216,8 +211,8 @@ class Limits:
 
 
 def size_of(waiting: Queued) -> int:
-    """Return the number of processors of a job's next run, without the standbys for which it may
-    wait."""
+    """Return the number of processors of a job's next run, without those held ready for which it
+    may wait."""
     profile = waiting.job.profile
     return profile.processors if isinstance(profile, Asking) else waiting.processors
 

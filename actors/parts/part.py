@@ -120,7 +120,7 @@ class Host(Protocol):
 
 @define(eq=False)
 class Part:
-    """Base class of the mechanisms of a job's runs: standbys, replicas, detection and so on. A job
+    """Base class of the mechanisms of a job's runs, such as late detection of faults. A job
     asks its parts these questions, in the order of `actors.parts.ORDER`, and knows none of them by
     name. A part answers those that its mechanism is about, and serves the messages that its methods
     handle.

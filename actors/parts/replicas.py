@@ -416,7 +416,7 @@ class Replicas(Part):
             replicas.rejoin(rejoining, copy.absent)
             about = job.name, run.number, self._named(rejoining), replicas.count
             cause = job.record(cause, ReplicasRejoined, *about)
-            # If a member of these groups has an undetected fault, the run waits from now on.
+            # If a member of these groups has a fault that is not known, the run waits from now on.
             run.missing.update(it for it in job.parts.hidden(copy) if replicas.of(it) in rejoining)
         job.resume_soon()
         return run.go_on(cause)
@@ -427,7 +427,7 @@ class Replicas(Part):
         copy = run.copy
         _groups(copy).end_run(copy.absent, cause)
         for worker in self._retired.intersection(copy.members) if kept else ():
-            if not self.job.described.standbys:
+            if not self.job.described.held_ready:
                 raise WorkersRetired(self.job.now, self.job.name, worker, KEPT)
 
     def retired(self, copy: Copy[Run], worker: int) -> bool:

@@ -2,54 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
-
 from attrs import define, field
 
 from actors.events import AgentCalledReserve, ReserveCalled
-from actors.parts.scheduler_part import SchedulerHost, SchedulerPart
-from actors.runtime import Actor, handles
-from actors.runtime.actor import Recorder
+from actors.parts.queue_part import Deciding, QueuePart, WaitingJobs
+from actors.parts.scheduler_part import SchedulerPart
+from actors.runtime import handles
 from actors.worker_messages import CalledButDown, ComeInTime
 from policies.availability import WorkerState
 from policies.interface.queue import Queued
 
 
-class Caller(SchedulerHost, Protocol):
-    """The scheduler, as far as calls of workers need it."""
-
-    record: Recorder
-    workers: Callable[[int], Actor] | None
-
-    @property
-    def due_by(self) -> float:
-        """The latest time that still belongs to the present instant."""
-
-    def decide_soon(self, cause: int) -> None:
-        """Have the decider decide at this instant, once all else of it has been handled."""
-
-
-class WaitingJobs(Protocol):
-    """The queue, as far as calls of workers need it."""
-
-    queue: list[Queued]
-
-    @property
-    def free(self) -> int:
-        """Number of free workers."""
-
-    def resize(self, waiting: Queued, processors: int) -> None:
-        """Set the number of free workers that a waiting job needs to start."""
-
-
 @define(eq=False)
-class Reserve:
+class Reserve(QueuePart):
     """Workers that their owner keeps RECLAIMED until they are called, one after the other, for the
     first job of the queue when it lacks free workers (rules.md, P11).
 
-    Once a worker is called for a job, the job does not start with less than its members and all of
-    its standbys: in the queue it counts as needing both.
+    Once a worker is called for a job, the job does not start with less than its members and all
+    that it holds ready: in the queue it counts as needing both.
     """
 
     left: list[int]
@@ -66,6 +36,9 @@ class Reserve:
     """Maps the index of each job for which a worker was called to its entry in the queue and the
     number of its members."""
 
+    def looks_again(self, state: WaitingJobs) -> bool:
+        return bool(state.queue) or self.called is not None
+
     def changed(self, worker: int, state: WorkerState) -> None:
         """Record that a worker has changed its state to `state`. If it is the called one and is UP,
         it has come."""
@@ -73,7 +46,7 @@ class Reserve:
         if worker == self.called and state is WorkerState.UP:
             self.called = None
 
-    def call(self, scheduler: Caller, state: WaitingJobs, cause: int) -> None:
+    def carried_out(self, scheduler: Deciding, state: WaitingJobs, cause: int) -> None:
         """Call the next reserve worker that is not DOWN, after a decision, if the first job of the
         queue needs more workers than are free and no called worker is still to come. A called one
         that is DOWN when it should come is not waited for: it comes when it is UP. `cause` is the
@@ -92,7 +65,7 @@ class Reserve:
         assert scheduler.workers is not None
         scheduler.send(scheduler.workers(worker), ComeInTime(self.delay), cause)
         index = first.key[1]
-        if index not in self.widened and first.job.standbys:
+        if index not in self.widened and first.job.held_ready:
             self.widened[index] = first, first.processors
             self._resize(scheduler, state, cause)
 
@@ -103,7 +76,7 @@ class Reserve:
             self.left.remove(worker)
         return worker
 
-    def call_for(self, agent: str, scheduler: Caller, cause: int) -> None:
+    def call_for(self, agent: str, scheduler: Deciding, cause: int) -> None:
         """Call the next worker for an agent, whatever the queue needs, if one is left. The queue
         calls others meanwhile. `cause` is the number of the event for which the agent asks."""
         worker = self._next()
@@ -112,29 +85,23 @@ class Reserve:
             assert scheduler.workers is not None
             scheduler.send(scheduler.workers(worker), ComeInTime(self.delay), cause)
 
-    def _resize(self, scheduler: Caller, state: WaitingJobs, cause: int) -> None:
+    def _resize(self, scheduler: Deciding, state: WaitingJobs, cause: int) -> None:
         """Set the number of free workers that each job for which a worker was called needs to
-        start: its members and all its standbys or, if these are fewer, all workers that have not
-        retired, but never less than its members. If a number changes, request a decision."""
+        start: its members and all that it holds ready or, if these are fewer, all workers that have
+        not retired, but never less than its members. If a number changes, request a decision."""
         most = scheduler.pool.left
         for waiting, members in self.widened.values():
-            width = max(min(members + waiting.job.standbys, most), members)
+            width = max(min(members + waiting.job.held_ready, most), members)
             if width != waiting.processors:
                 state.resize(waiting, width)
                 scheduler.decide_soon(cause)
 
-    def members(self, waiting: Queued) -> int:
-        """Return the number of members of the job `waiting`, which starts now, standbys not
+    def members(self, waiting: Queued, processors: int) -> int:
+        """Return the number of members of the job `waiting`, which starts now, those held ready not
         counted, and set the job's entry in the queue back to that number."""
-        _, members = self.widened.pop(waiting.key[1], (waiting, waiting.processors))
+        _, members = self.widened.pop(waiting.key[1], (waiting, processors))
         waiting.processors = members
         return members
-
-
-def reserve_of(workers: Sequence[int], delay: float) -> Reserve | None:
-    """Return the reserve of these workers, each of which comes `delay` time units after its call;
-    None if there are none."""
-    return Reserve(list(workers), delay) if workers else None
 
 
 @define(eq=False)

@@ -53,8 +53,8 @@ class SchedulerHost(Protocol):
 
 @define(eq=False)
 class SchedulerPart:
-    """One mechanism of the workers that a scheduler gives to copies: replacement, standbys,
-    detection and so on. A scheduler asks its parts these questions, in the order of
+    """One mechanism of the workers that a scheduler gives to copies, such as their
+    replacement. A scheduler asks its parts these questions, in the order of
     `actors.parts.OF_SCHEDULER`, and knows none of them by name. A part answers those that its
     mechanism is about, and serves the messages that its methods handle."""
 

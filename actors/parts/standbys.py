@@ -86,11 +86,11 @@ class Standbys(Part):
 
     @classmethod
     def wanted(cls, job: Host) -> bool:
-        return bool(job.described.standbys)
+        return bool(job.described.held_ready)
 
     def describe(self, cause: int) -> None:
         job = self.job
-        job.record(cause, StandbysDescribed, job.name, job.described.standbys)
+        job.record(cause, StandbysDescribed, job.name, job.described.held_ready)
 
     def placed(self, copy: Copy[Run], message: StartCopy) -> None:
         ready = message.ready
@@ -264,7 +264,7 @@ class StandbyIntake(SchedulerPart):
 
     def _has_room(self, copy: int) -> bool:
         index, processors, _ = self.scheduler.dispatcher.held[copy]
-        most = self.scheduler.described[index].standbys
+        most = self.scheduler.described[index].held_ready
         return processors - self._members[copy] < most
 
     def _join(self, copy: int, worker: int, cause: int) -> None:

@@ -44,7 +44,7 @@ class Protection:
 
     def resumed(self, copy: Copy[Any]) -> Plan:
         """Return the plan of the next run on the members that a copy has kept after its last run,
-        some of them standbys in the places of members that went DOWN (P12)."""
+        some of them in the places of members that went DOWN (P12)."""
         return self._begun(self.plan(copy), None)
 
     def _begun(self, plan: Plan, clone: State | None) -> Plan:

@@ -23,8 +23,8 @@ class StartView(Protocol):
 
     @property
     def count(self) -> int:
-        """Number of workers to choose: the job's members and, after them, its standbys as far as
-        enough workers are free."""
+        """Number of workers to choose: the job's members and, after them, those that it holds
+        ready to replace members, as far as enough workers are free."""
 
     @property
     def free(self) -> Sequence[int]:
@@ -40,4 +40,4 @@ class PlacementPolicy(Protocol):
 
     def places(self, view: StartView) -> Sequence[int]:
         """Return `view.count` different workers of `view.free`, in the order in which they are
-        chosen: the last ones become standbys."""
+        chosen: the last ones are held ready to replace the others."""

@@ -69,7 +69,7 @@ class BatchJob:
     no priority and no area."""
     select: float = 0.0
     """Time in which workers are chosen for an attempt, before it starts up."""
-    standbys: int = 0
+    held_ready: int = 0
     """Largest number of workers that each copy holds ready to replace members, besides those that
     it computes on."""
     partition: int = 0
@@ -77,6 +77,12 @@ class BatchJob:
     replicas: Replication | None = None
     """The groups of its processors that hold its whole state each; None: it is lost with any
     processor."""
+
+    @property
+    def bare(self) -> bool:
+        """Whether an attempt is nothing but the job's computation on its own processors, and is
+        lost with any of them."""
+        return not (self.startup or self.select or self.held_ready or self.replicas)
 
     @property
     def overhead(self) -> float:

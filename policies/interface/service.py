@@ -30,8 +30,8 @@ class ServiceOrder(Protocol):
     """Chooses the workers that the master serves from now on, the first one first: at most
     `channels` of those in `waiting`, at the time `now`.
 
-    It is asked about members of runs first, then about standbys (workers held ready to replace
-    members), with the channels that are left.
+    It is asked about members of runs first, then about workers that are held ready to replace
+    members, with the channels that are left.
     """
 
     @property

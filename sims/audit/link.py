@@ -383,7 +383,7 @@ def forgotten(w: World, event: e.TransferDropped) -> Script | None:
     the log is wrong.
 
     Two losses are explained: that of a worker that has left its run at this instant and that the
-    decision has not enrolled again, and that of a worker whose undetected fault is over at this
+    decision has not enrolled again, and that of a worker whose hidden fault is over at this
     instant (F1). All other losses are announced by what causes them.
     """
     worker = w.worker(event.worker)

@@ -13,7 +13,8 @@ from sims.campaign.plan import Case, Cases
 from sims.durations import seconds
 from sims.metrics.measures import Measure
 from sims.scenario.advice import idle
-from sims.scenario.saturation import Limit, saturation
+from sims.scenario.parts.part import Limit
+from sims.scenario.saturation import saturation
 
 PRICED = {"measures.prices": Measure.COST, "measures.watts": Measure.ENERGY}
 """Maps the sections of prices and powers to the measure that each changes."""

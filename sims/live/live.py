@@ -33,6 +33,7 @@ from sims.packing import importable, pack
 from sims.processes import safe_path
 from sims.scenario import Scenario, own_code
 from sims.scenario.faults import ListedFaults, NoFaults
+from sims.scenario.parts import PARTS
 from sims.scenario.platform import Service
 from sims.world import run
 
@@ -80,19 +81,13 @@ def playable(scenario: Scenario) -> Scenario:
     features that only a simulation has."""
     simulated = {
         "policy.name": scenario.decider in (DeciderKind.PACK, DeciderKind.COPIES),
-        "job.startup": bool(scenario.job.startup or scenario.job.selecting)
-        or any(it.startup or it.select for it in scenario.job.jobs),
-        "storage": scenario.storage is not None,
-        "repair": scenario.repair is not None,
-        "platform.reserve": bool(scenario.full_platform.reserve),
-        "job.jobs.standbys": any(getattr(it, "standbys", 0) for it in scenario.job.jobs),
-        "job.jobs.replicas": any(getattr(it, "replicas", 1) > 1 for it in scenario.job.jobs),
-        "faults.effect": any(law.hangs for law in scenario.faults.laws),
+        **{key: True for part in PARTS for key in part.simulated(scenario)},
         "errors": scenario.errors != type(scenario.errors)(),
         "master.order": scenario.master is not None
         and (scenario.master.order is not Service.STARTED_FIRST or scenario.master.timetable != ()),
     }
-    accepted = "queues and enrolment, no start-up, no storage, no standbys, no replicas, no hangs, "
+    without = ", ".join(f"no {part.unplayable}" for part in PARTS if part.unplayable)
+    accepted = f"queues and enrolment, {without}, "
     accepted += "no silent errors, a master that is started-first"
     for key, wrong in simulated.items():
         refuse(wrong, key, "live processes do not carry that out", accepted)

@@ -8,29 +8,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from actors.events import DeciderKind
 from actors.protection import ProtectionKind
 from policies.interface.kinds import JobKind
 from sims.scenario import Scenario, Unit
 from sims.scenario.availability import AlwaysUp
-from sims.scenario.faults import (
-    ExponentialFaults,
-    ListedFaults,
-    Lognormal,
-    NoFaults,
-    Struck,
-    Weibull,
-)
+from sims.scenario.faults import NoFaults, Struck, placed_laws
 from sims.scenario.jobs import Overrun, RigidSection
+from sims.scenario.parts import PARTS
 from sims.scenario.platform import LinkSection
 from sims.scenario.protection import OnNotice, ProtectionSection
 from sims.scenario.trace_files import TraceFile
 from sims.scenario.workers import WorkerFields
-
-if TYPE_CHECKING:
-    from sims.scenario.faults import AnyFault
 
 Advice = Iterator[tuple[str, str]]
 """Pairs of a dotted key and what its author should know."""
@@ -60,8 +50,8 @@ def idle(scenario: Scenario) -> Advice:
         yield "link", f"only a pack moves data between workers, and {name} is none"
     if (master := scenario.master) and master.image and not _images_sent(scenario):
         yield "master.image", "no job keeps images at the master, and none is cloned"
-    if scenario.storage is not None and not any(it.stores for it in scenario.protections.values()):
-        yield "storage", "no job saves anything to it"
+    for part in PARTS:
+        yield from part.idle(scenario)
     measures = scenario.measures
     if measures and measures.warm_up is not None and measures.blocks(scenario.times) is None:
         yield "measures.warm_up", "the unit is a slot, and measures.block is missing"
@@ -78,33 +68,22 @@ def warnings_of(scenario: Scenario) -> Advice:
     thinks."""
     for place, section in scenario.protections.items():
         yield from _one_sided_costs(place, section, scenario)
-    for place, law in _laws(scenario):
-        if _ends_before_detection(law) and not (law.downtime == 0 and _only_faults(scenario)):
-            text = "a fault is known as soon as its worker is UP again, after downtime = "
-            yield f"{place}.detection", f"{text}{law.downtime:g}; {law.detection:g} is longer"
-    pool, replaced = scenario.platform, (it.replace_after for it in scenario.protections.values())
-    if pool and pool.spares and all(after is None for after in replaced):
-        text = "no job runs on them: they replace members only under protection.replace_after"
-        yield "platform.spares", text
+    for part in PARTS:
+        yield from part.warnings(scenario)
     yield from _beyond(scenario)
     yield from _unseen(scenario)
 
 
 def _beyond(scenario: Scenario) -> Advice:
-    """Yield an explanation of spares and channels beyond what the jobs can use, and of spares that
-    cost nothing while they wait."""
+    """Yield an explanation of numbers of spares and channels beyond what the jobs can use."""
     from sims.scenario.saturation import saturation  # a run has no use for it
 
-    spares = scenario.full_platform.pool.spares
     channels = scenario.master.channels if scenario.master else 0
-    limits = ("platform.spares", spares), ("master.channels", channels)
+    limits = ("platform.spares", scenario.full_platform.pool.spares), ("master.channels", channels)
     for key, value in limits:
         limit = saturation(scenario, key) if value else None
         if limit and value > limit[0]:
             yield key, limit[1]
-    prices = scenario.measures and scenario.measures.prices
-    if spares and prices and not prices.idle:
-        yield "measures.prices.idle", "spares that wait cost nothing"
 
 
 def _unseen(scenario: Scenario) -> Advice:
@@ -208,10 +187,7 @@ def _idle_faults(scenario: Scenario) -> Advice:
     if isinstance(faults, NoFaults):
         keys = (key for key in ("of", "effect", "downtime", "detection") if faults.differs(key))
         yield from ((f"faults.{key}", "faults.kind is none") for key in keys)
-    for place, law in _laws(scenario):
-        if _ends_before_detection(law) and law.downtime == 0 and _only_faults(scenario):
-            text = "downtime is 0, and a fault is known once its worker is UP again"
-            yield f"{place}.detection", f"{text}; of a hang, downtime is how long it lasts"
+    for place, law in placed_laws(scenario.faults):
         platform = scenario.full_platform
         if law.of is Struck.NODES and platform.node == 1 and not law.spread:
             yield f"{place}.of", "platform.node is 1: each worker is a node"
@@ -229,8 +205,6 @@ def _idle_workers(scenario: Scenario) -> Advice:
         *listed,
     ]
     for place, section in sections:
-        if isinstance(section.availability, AlwaysUp) and section.availability.notice:
-            yield f"{place}.availability.notice", "its owner never takes the worker DOWN"
         for key in ("task_time", "memory"):
             if section.differs(key) and not iterative:
                 yield f"{place}.{key}", "only iterative jobs have tasks"
@@ -252,21 +226,6 @@ def _idle_jobs(scenario: Scenario) -> Advice:
 
 
 # --- what there is --------------------------------------------------------------------------------
-
-
-def _laws(scenario: Scenario) -> Iterator[tuple[str, AnyFault]]:
-    """Yield (dotted key, law) for each law of faults: `faults` for a single one, `faults.laws.K`
-    for the K-th of several."""
-    for k, law in enumerate(scenario.faults.laws):
-        yield "faults" if law is scenario.faults else f"faults.laws.{k}", law
-
-
-def _ends_before_detection(law: AnyFault) -> bool:
-    """Return whether the law's downtime is over before its faults are detected, so that the
-    worker's return reveals them first. It is false for hangs, and for laws from logs, whose
-    failures have lengths of their own."""
-    lasting = ExponentialFaults | Weibull | Lognormal | ListedFaults
-    return isinstance(law, lasting) and not law.hangs and law.detection > law.downtime
 
 
 def _takes_checkpoints(section: ProtectionSection, scenario: Scenario) -> bool:
@@ -299,11 +258,6 @@ def _gives_notice(scenario: Scenario) -> bool:
     """Return whether some worker has an owner who gives notice before taking it DOWN."""
     owners = (it.availability for it in scenario.full_platform.sections)
     return any(it.notice and not isinstance(it, AlwaysUp) for it in owners)
-
-
-def _only_faults(scenario: Scenario) -> bool:
-    """Return whether no owner takes workers away, so that only faults can."""
-    return not scenario.full_platform.owned
 
 
 def _can_go_down(scenario: Scenario) -> bool:

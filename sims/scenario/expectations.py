@@ -10,7 +10,7 @@ from numpy.random import default_rng
 from actors.events import Age, Struck
 from sims.scenario import Scenario
 from sims.scenario.faults import AnyFault, ListedFaults, Lognormal, ReplayedFaults
-from sims.scenario.workload import Submission, asked_of
+from sims.scenario.submissions import Submission
 from sims.telling import PARTED, about, amount_of, counted, differ, log_rate
 
 Expected = tuple[int, int, float | None, float, Age, float, tuple[float, ...], float | None]
@@ -87,20 +87,6 @@ def area_of(scenario: Scenario, submissions: Iterable[Submission]) -> float:
     workers = scenario.full_platform.able
     each = ((it.span(workers), it.size(workers)) for it in submissions)
     return sum((until - since) * size for (since, until), size in each)
-
-
-def work_end(scenario: Scenario, submissions: Iterable[Submission]) -> float:
-    """Return the earliest possible end of the work, in time units.
-
-    No job ends before its own time has passed, and the workers together do no more work than their
-    number times the time. Speeds count as 1; the scenario's cap bounds the result.
-    """
-    workers = scenario.full_platform.able
-    latest, area = 0.0, 0.0
-    for it in submissions:
-        since, until = it.span(workers)
-        latest, area = max(latest, until), area + (until - since) * asked_of(it.job)
-    return min(max(latest, area / workers), scenario.cap)
 
 
 def fault_lines(scenario: Scenario, until: float, area: float | None) -> Iterator[str]:

@@ -4,7 +4,7 @@ sections 3.1 and 6.1), and which results silent errors spoil."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from operator import index
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Protocol
@@ -49,6 +49,7 @@ __all__ = [
     "SeveralFaults",
     "Struck",
     "Weibull",
+    "placed_laws",
     "together",
 ]
 
@@ -214,6 +215,13 @@ AnyFaults = Annotated[
     | NamedFaults,
     OneOf(),
 ]
+
+
+def placed_laws(faults: AnyFaults) -> Iterator[tuple[str, AnyFault]]:
+    """Yield (dotted key, law) for each law of faults: `faults` for a single one, `faults.laws.K`
+    for the K-th of several."""
+    for k, law in enumerate(faults.laws):
+        yield "faults" if law is faults else f"faults.laws.{k}", law
 
 
 # --- silent errors --------------------------------------------------------------------------------

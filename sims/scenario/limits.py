@@ -61,11 +61,9 @@ class LimitSection(Section):
         return self.model_dump(mode="json", exclude_defaults=True)
 
 
-def limits_of(limits: Sequence[LimitSection], name: str, reading: Reading) -> Limits | None:
-    """Return the limits of `[policy]` for the decider of a queue; None where there are none. `name`
-    is the policy's, and `reading` says how it understands reservations."""
-    if not limits:
-        return None
+def limits_of(limits: Sequence[LimitSection], name: str, reading: Reading) -> Limits:
+    """Return the limits of `[policy]` for the decider of a queue. `name` is the policy's, and
+    `reading` says how it understands reservations."""
     counting = Counting.RUNS
     if name == "conservative":
         counting = Counting.PLANNED

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Annotated
 
 from attrs import evolve, frozen
 
-from actors.events import PartitionAssigned, PartitionDescribed
-from actors.intervals import intervals_of, members, text
-from actors.runtime import System
+from actors.intervals import members
 from policies.interface.queue import BatchJob
 from policies.maths.speedup import Asking
 from sims.errors import InputError, unfit
@@ -155,30 +153,3 @@ class Partitions:
             key = "time" if job.estimate is None else "estimate"
             return key, f"partition {section.name} lets no job run above {longest:g}", "less"
         return None
-
-    def describe(self, system: System) -> None:
-        """Describe the partitions in the log."""
-        for it in self.sections:
-            workers = text(intervals_of(self.workers[it.name]))
-            about = it.tier, it.longest, it.widest, it.default
-            system.describe(PartitionDescribed, it.name, workers, *about)
-
-    def describe_jobs(self, system: System, jobs: Iterable[BatchJob]) -> None:
-        """Describe in the log the partitions of the jobs whose `queue` does not name theirs."""
-        for job in jobs:
-            if self and job.partition != self.number(job.queue):
-                system.describe(PartitionAssigned, job.name, self.sections[job.partition].name)
-
-    def lines(self, jobs: Sequence[BatchJob]) -> Iterator[str]:
-        """Yield the lines that `check` prints about partitions: of each its workers and its jobs,
-        and the workers that are in none; nothing where there are no partitions."""
-        if not self.sections:
-            return
-        counts = Counter(job.partition for job in jobs)
-        for number, it in enumerate(self.sections):
-            own, many = len(self.workers[it.name]), counts[number]
-            workers = f"{own:,} worker{'s' if own > 1 else ''}"
-            yield f"  partition {it.name}: {workers}, {many:,} job{'s' if many != 1 else ''}"
-        known = {worker for its in self.workers.values() for worker in its}
-        if outside := intervals_of(n for n in range(self.able) if n not in known):
-            yield f"  workers {text(outside)} are in no partition: no job of the queue uses them"

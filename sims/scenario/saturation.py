@@ -1,5 +1,5 @@
 """Tells from which value of a key on a larger one changes nothing, for a reason that the scenario
-itself shows: channels beyond the members, spares beside workers that are free anyway."""
+itself shows: channels beyond the members, one job that no order can change."""
 
 from __future__ import annotations
 
@@ -9,68 +9,47 @@ from actors.events import DeciderKind
 from policies.interface.kinds import JobKind
 from sims.scenario import Scenario
 from sims.scenario.jobs import IterativeEntry, RigidJob
+from sims.scenario.parts import PARTS
+from sims.scenario.parts.part import Limit
 from sims.telling import about, counted
-
-Limit = tuple[float, str]
-"""Value from which on a larger one changes nothing (0: no value changes anything), and why."""
 
 
 def saturation(scenario: Scenario, key: str) -> Limit | None:
     """Return from which value of a dotted key on a larger one changes nothing in the scenario, and
     why; None where the scenario does not show it."""
-    rule = RULES.get(key)
-    return rule(scenario) if rule else None
-
-
-def spares_beside(scenario: Scenario) -> int | None:
-    """Return how many workers besides the spares no job asks for, which replace members as well as
-    spares do; None where that is not known, and 0 where none is free or nothing is replaced."""
-    platform, asked = scenario.full_platform, _asked(scenario)
-    replaced = any(it.replace_after is not None for it in scenario.protections.values())
-    if asked is None:
-        return None
-    return max(platform.able - asked, 0) if replaced else 0
+    if rule := RULES.get(key):
+        return rule(scenario)
+    held = _held(scenario)
+    found = (part.saturation(scenario, key, held) for part in PARTS)
+    return next((it for it in found if it is not None), None)
 
 
 def most_messages(scenario: Scenario) -> int:
     """Return the largest number of messages that can be under way at once: one for each worker that
     jobs can hold."""
     platform, jobs = scenario.full_platform, scenario.job.listed
-    asked = _asked(scenario)
+    held = _held(scenario)
     if scenario.decider is DeciderKind.ENROLMENT and len(jobs) == 1:
-        asked = min(max(_tasks(it), 1) for it in jobs)
-    return platform.size if asked is None else min(asked, platform.size)
+        held = min(max(_tasks(it), 1) for it in jobs)
+    return platform.size if held is None else min(held, platform.size)
 
 
 def _tasks(job: object) -> int:
     return int(job.tasks) if isinstance(job, IterativeEntry) else 0
 
 
-def _asked(scenario: Scenario) -> int | None:
-    """Return the number of workers that all jobs hold at once at most, standbys included; None
-    where they are not all rigid and listed."""
+def _held(scenario: Scenario) -> int | None:
+    """Return the number of workers that all jobs hold at once at most, those besides their members
+    included; None where they are not all rigid and listed."""
     jobs = [it for it in scenario.job.listed if isinstance(it, RigidJob)]
     if not jobs or len(jobs) < len(scenario.job.listed) or scenario.kinds != (JobKind.RIGID,):
         return None
     copies = max((it.copies for it in scenario.protections.values()), default=1)
-    return sum(it.processors + it.standbys for it in jobs) * copies
+    ready = sum(part.held_ready(it) for part in PARTS for it in jobs)
+    return (sum(it.processors for it in jobs) + ready) * copies
 
 
 # --- a rule for each key --------------------------------------------------------------------------
-
-
-def _of_spares(scenario: Scenario) -> Limit | None:
-    if not (scenario.faults.laws or scenario.full_platform.owned):
-        return 0, "no worker ever goes DOWN"
-    beside = spares_beside(scenario)
-    if not beside:
-        return None
-    others = counted(beside, "other worker")
-    return 0, (
-        f"{others} {'is' if beside == 1 else 'are'} free beside the jobs and replace members as "
-        "well as spares do; vary the workers with the spares: `platform.spares=0..8 with "
-        "platform.workers = N + spares`"
-    )
 
 
 def _of_channels(scenario: Scenario) -> Limit | None:
@@ -103,7 +82,6 @@ def _of_order(scenario: Scenario) -> Limit | None:
 
 
 RULES: dict[str, Callable[[Scenario], Limit | None]] = {
-    "platform.spares": _of_spares,
     "master.channels": _of_channels,
     "protection.period": _of_period,
     "protection.recovery": _of_recovery,

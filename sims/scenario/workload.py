@@ -7,227 +7,46 @@ more workers than the platform has are then left out.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count, repeat
-from typing import Any, Self, cast, overload
+from typing import Any
 
 import numpy as np
-from attrs import evolve, field, frozen
+from attrs import evolve
 from numpy.typing import NDArray
 
-from actors.dependencies import Dependence
 from actors.events import (
     DeadlineDescribed,
     DeciderKind,
-    DependenciesDescribed,
     JobsChanged,
     JobsLeftOut,
     LogDoubted,
     LogReplayed,
 )
-from actors.protection import Rules
 from actors.runtime import System
-from actors.worker_messages import Needs
 from policies.interface.kinds import JobKind
 from policies.interface.queue import BatchJob
-from policies.maths.speedup import Asking, Rigid, Table, usable
+from policies.maths.speedup import Rigid, Table
 from sims.errors import InputError, unfit
 from sims.readers import JobLog, repeated
 from sims.scenario import Scenario
 from sims.scenario.dependencies import Chained, Following, chained
-from sims.scenario.faults import together
-from sims.scenario.jobs import (
-    RESERVED,
-    AnyJob,
-    IterativeEntry,
-    RigidJob,
-    RigidSection,
-)
+from sims.scenario.jobs import RESERVED, AnyJob, JobSection, RigidSection
 from sims.scenario.jobs.files import read_jobs
 from sims.scenario.jobs.logs import Replay, Rule, Selection
 from sims.scenario.jobs.sources import arrivals
 from sims.scenario.jobs.speedups import Application
-from sims.scenario.limits import within
+from sims.scenario.parts import PARTS
 from sims.scenario.platform import Platform
-from sims.scenario.protection import ProtectionSection
+from sims.scenario.submissions import LeftOut, Submissions, Workload, asked_of
 
 MOST_SHARED = 1 << 17
 """Largest number of different values that are kept so that equal ones of a log share one object."""
 
-LeftOut = tuple[tuple[str, int], ...]
-"""Pairs of a reason and the number of jobs left out for that reason."""
+ANY_JOB = BatchJob(0, "", Rigid(1, 1.0))
+"""Shows what a section asks of mechanisms for all jobs of a log alike."""
 Described = tuple[BatchJob, AnyJob | None]
 """A job, and what the scenario says of this job alone; None: nothing."""
-
-
-@frozen
-class Submission:
-    """One job of a workload, and what the scenario says of this job alone."""
-
-    job: BatchJob
-    own: AnyJob | None
-    """The job's own entry in the scenario; None: it has none. Iterative jobs always have one."""
-    protection: ProtectionSection
-    """The job's own protection, or the file's."""
-    needs: Needs | None
-    """Sizes of the messages that members of the job's runs fetch from the master; None: there is no
-    master."""
-
-    @classmethod
-    def of(cls, scenario: Scenario, job: BatchJob, own: AnyJob | None = None) -> Self:
-        """Return the submission of a job, with the file's protection and message sizes where `own`,
-        the job's entry in the scenario, has none; None if it has no entry."""
-        master, sizes = scenario.master, (own.program, own.data, own.image) if own else ()
-        needs = master.needs(job.name, *sizes) if master else None
-        protection = (own.protection if own else None) or scenario.protection
-        return cls(job, own, protection, needs)
-
-    @property
-    def label(self) -> str:
-        """Name of the program that the job's workers hold: jobs with one program share it. It is
-        the job's name where there is no master."""
-        return self.needs.label if self.needs else self.job.name
-
-    def rules(self, scenario: Scenario) -> Rules:
-        """Return the rules of the job's protection, with the period that its formula gives for the
-        faults of this scenario.
-
-        Raises InputError for a period that no formula gives.
-        """
-        faults, platform = scenario.faults, scenario.full_platform
-        asked = self.protection.asks_rate
-        span = self.span(platform.able) if asked else (0.0, 0.0)
-        failing = [
-            (platform.unit_size(law.of), law.mtbf_over(*span) / law.part(platform.count(law.of)))
-            for law in faults.laws
-        ]
-        arguments = self.job.verification, self.image, together(it for _, it in failing), failing
-        return self.protection.rules(*arguments, scenario.storage, platform.node)
-
-    def span(self, workers: int) -> tuple[float, float]:
-        """Return (time of submission, time at which the job's work ends) if all goes well.
-
-        The job is assumed to start at once, on as many of `workers` as it can use, to meet no fault
-        and to compute at speed 1.
-        """
-        times = self.own.iterations if isinstance(self.own, IterativeEntry) else 1
-        work = times * self.job.profile.time(self.size(workers))
-        return self.job.submitted, self.job.submitted + work
-
-    def size(self, workers: int) -> int:
-        """Return the number of workers that the job requests, or, if it requests none, as many of
-        `workers` as it can use."""
-        job = self.job
-        return asked_of(job) if isinstance(job.profile, Asking) else usable(job.profile, workers)
-
-    @property
-    def image(self) -> float | None:
-        """Time of a worker's checkpoint image on a channel of the master; None: there is no
-        master."""
-        return self.needs.image if self.needs else None
-
-
-@frozen
-class Submissions(Sequence[Submission]):
-    """The submissions of a scenario's jobs, each made when it is asked for: a million jobs of a log
-    have nothing of their own but themselves."""
-
-    scenario: Scenario
-    jobs: tuple[BatchJob, ...]
-    own: Mapping[int, AnyJob] = field(factory=dict)
-    """Maps the index of each job that has an entry of its own in the scenario to that entry."""
-
-    def __len__(self) -> int:
-        return len(self.jobs)
-
-    def __iter__(self) -> Iterator[Submission]:
-        own = self.own.get
-        return (Submission.of(self.scenario, job, own(job.index)) for job in self.jobs)
-
-    @overload
-    def __getitem__(self, place: int) -> Submission: ...
-    @overload
-    def __getitem__(self, place: slice) -> Submissions: ...
-    def __getitem__(self, place: int | slice) -> Submission | Submissions:
-        found = self.jobs[place]
-        if isinstance(found, tuple):
-            return evolve(self, jobs=found)
-        return Submission.of(self.scenario, found, self.own.get(found.index))
-
-    @property
-    def protections(self) -> Iterator[ProtectionSection]:
-        """The protection of each job: its own, or the file's."""
-        usual, own = self.scenario.protection, self.own
-        if not own:
-            return repeat(usual, len(self))
-        entries = (own.get(job.index) for job in self.jobs)
-        return ((entry.protection if entry else None) or usual for entry in entries)
-
-    def protected(self, holds: Callable[[ProtectionSection], bool]) -> Iterator[Submission]:
-        """Return the submissions of the jobs for whose protection `holds` is true."""
-        alike = not self.own and not holds(self.scenario.protection)
-        return iter(()) if alike else (it for it in self if holds(it.protection))
-
-
-@frozen
-class Workload:
-    """The jobs of a simulation in the order of their indices, and counts of the jobs left out or
-    changed."""
-
-    submissions: Submissions
-    left_out: tuple[tuple[str, int], ...] = ()
-    """Pairs of a reason and the number of jobs left out for that reason."""
-    changed: tuple[tuple[str, int], ...] = ()
-    """Pairs of a kind of change and the number of jobs changed."""
-    begins: float | None = None
-    """Seconds from 1970 to time 0, of a log; None: not known."""
-    waits: Mapping[int, Dependence] = field(factory=dict)
-    """Maps the index of each job that follows others to the conditions of its submission."""
-    doubts: tuple[str, ...] = ()
-    """Signs that the log of jobs, or what is said of its machine, is not what it seems."""
-
-    @property
-    def jobs(self) -> tuple[BatchJob, ...]:
-        """The jobs themselves."""
-        return self.submissions.jobs
-
-    @property
-    def copies(self) -> dict[int, int]:
-        """Maps the index of each job that can have several redundant copies to the largest number
-        of its runs at once."""
-        copied = self.submissions.protected(lambda it: it.copies > 1)
-        return {it.job.index: it.protection.copies for it in copied}
-
-    def refuse_others(self, kind: JobKind, why: str, accepted: str) -> None:
-        """Raise InputError for the first job that is not of the kind `kind`; `why`, which follows
-        its name and kind, and `accepted` go into the message."""
-        for job in self.jobs:
-            if job.kind is not kind:
-                raise unfit("job.kind", f"{job.name} is {job.kind}{why}", accepted)
-
-    def tell(self, system: System) -> None:
-        """Describe the workload in the simulation's log."""
-        for left_out in self.left_out:
-            system.describe(JobsLeftOut, *left_out)
-        for changed in self.changed:
-            system.describe(JobsChanged, *changed)
-        for doubt in self.doubts:
-            system.describe(LogDoubted, doubt)
-        if self.begins is not None:
-            system.describe(LogReplayed, self.begins)
-        names = {job.index: job.name for job in self.jobs} if self.submissions.own else {}
-        for index, own in self.submissions.own.items():
-            if index in names and own.deadline is not None:
-                system.describe(DeadlineDescribed, names[index], own.deadline)
-        self._tell_waits(system)
-        self.submissions.scenario.full_platform.partitions.describe_jobs(system, self.jobs)
-
-    def _tell_waits(self, system: System) -> None:
-        """Describe in the log which jobs follow others."""
-        names = {job.index: job.name for job in self.jobs} if self.waits else {}
-        for index, wait in self.waits.items():
-            after = tuple(names[before] for before in wait.after)
-            system.describe(DependenciesDescribed, names[index], wait.release, after, wait.think)
 
 
 def workload(scenario: Scenario, system: System) -> Workload:
@@ -274,29 +93,43 @@ def _fitting(
     names: Mapping[str, str],
     left_out: LeftOut,
 ) -> tuple[tuple[BatchJob, ...], LeftOut]:
-    """Return the jobs that fit on the platform, in their partitions and within limits, and the
-    counts of those left out, with those that do not fit added. `own` has the entries of listed jobs
-    by index, `names` the partitions that a log names.
+    """Return the jobs that fit on the platform and that no mechanism leaves out, and the counts of
+    those left out, with these added. `own` has the entries of listed jobs by index; `names` maps
+    jobs of a log to what the log names besides their queue.
 
     Raises InputError where none fits.
     """
-    platform = scenario.full_platform
-    able = platform.able
+    able = scenario.full_platform.able
     fitting = tuple(job for job in found if asked_of(job) <= able)
     if not fitting:
         raise _nothing_left(found, able, left_out)
     if wide := len(found) - len(fitting):
         left_out = (*left_out, (f"needs more than the platform's {able} workers", wide))
-    if partitions := platform.partitions:
-        fitting, misfits = partitions.fitting(fitting, names, own)
+    for part in PARTS:
+        fitting, misfits = part.fitting(scenario, fitting, names, own)
         left_out = (*left_out, *misfits)
         if not fitting:
             raise _nothing_left((), able, left_out)
-    kept = within(scenario.policy.limits, fitting, own)
-    left_out = (*left_out, *kept.left_out)
-    if not kept.jobs:
-        raise _nothing_left((), able, left_out)
-    return kept.jobs, left_out
+    return fitting, left_out
+
+
+def tell(jobs: Workload, system: System) -> None:
+    """Describe the workload in the simulation's log."""
+    for left_out in jobs.left_out:
+        system.describe(JobsLeftOut, *left_out)
+    for changed in jobs.changed:
+        system.describe(JobsChanged, *changed)
+    for doubt in jobs.doubts:
+        system.describe(LogDoubted, doubt)
+    if jobs.begins is not None:
+        system.describe(LogReplayed, jobs.begins)
+    own = jobs.submissions.own
+    names = {job.index: job.name for job in jobs.jobs} if own else {}
+    for index, entry in own.items():
+        if index in names and entry.deadline is not None:
+            system.describe(DeadlineDescribed, names[index], entry.deadline)
+    for part in PARTS:
+        part.tell(jobs, system)
 
 
 def _chains(fitting: Submissions, found: Sequence[BatchJob], log: Replay) -> Chained:
@@ -327,19 +160,18 @@ def _described(scenario: Scenario, system: System) -> Iterator[Described]:
     """Yield each job of a source that is no job log, with its own entry in the file, or None if it
     has none."""
     section, platform = scenario.job, scenario.full_platform
-    startup, select = section.startup, section.selecting
     if isinstance(section, RigidSection):
         _refuse_changes(section)
         if section.stream:
             arguments = platform.size, system, scenario.folder, section.verification
             found = arrivals(section.stream, *arguments)[0]
-            yield from ((evolve(job, startup=startup, select=select), None) for job in found)
+            yield from ((_asked(job, section), None) for job in found)
             return
     for index, profile in enumerate(section.drawn(platform.size) if not section.listed else ()):
         kind = JobKind(section.kind)
         name = f"{'T' if kind is JobKind.MALLEABLE else 'J'}{index + 1}"
         about = index, name, profile, section.verification
-        yield BatchJob(*about, kind=kind, startup=startup, select=select), None
+        yield _asked(BatchJob(*about, kind=kind), section), None
     for index, own in enumerate(section.listed):
         job = BatchJob(
             index,
@@ -348,12 +180,15 @@ def _described(scenario: Scenario, system: System) -> Iterator[Described]:
             section.verification if own.verification is None else own.verification,
             own.estimate,
             *(own.release, JobKind(own.kind), own.user, own.group, own.queue, own.priority),
-            startup=startup if own.startup is None else own.startup,
-            select=select if own.select is None else own.select,
-            standbys=getattr(own, "standbys", 0),
-            replicas=own.replication if isinstance(own, RigidJob) else None,
         )
-        yield job, own
+        yield _asked(job, section, own), own
+
+
+def _asked(job: BatchJob, section: JobSection, own: AnyJob | None = None) -> BatchJob:
+    """Return the job with what its section, or its own entry, asks of mechanisms."""
+    for part in PARTS:
+        job = part.asked(job, section, own)
+    return job
 
 
 def _refuse_changes(section: RigidSection) -> None:
@@ -396,6 +231,7 @@ def _logged(section: RigidSection, pieces: Iterator[NDArray[np.void]]) -> Iterat
     Equal times share one object: of a million jobs few have times of their own.
     """
     relies, index = section.log is None or section.log.estimates, 0
+    asking = [part for part in PARTS if part.asked(ANY_JOB, section, None) is not ANY_JOB]
     known = dict[Any, Any]()
     for rows in pieces:
         times, estimates, waits = (
@@ -411,8 +247,9 @@ def _logged(section: RigidSection, pieces: Iterator[NDArray[np.void]]) -> Iterat
             *(rows["submitted"].tolist(), repeat(JobKind.RIGID)),
             *(rows[column].tolist() for column in ("users", "groups", "queues")),
             *(_known(rows["priorities"]), waits),
-            *(repeat(section.startup), repeat(section.selecting)),
         )
+        for part in asking:
+            jobs = map(part.asked, jobs, repeat(section), repeat(None))
         yield from zip(jobs, repeat(None, len(rows)), strict=False)
         index += len(rows)
         if len(known) > MOST_SHARED:  # what is kept must not take more than the sharing saves
@@ -466,20 +303,3 @@ def _nothing_left(
     return unfit(
         "job", f"no job is left to schedule ({reasons or 'none is listed'})", "at least one job"
     )
-
-
-def asked_of(job: BatchJob) -> int:
-    """Return the least number of workers that a run of the job can have: the number that it
-    requests, or 1."""
-    return job.profile.processors if isinstance(job.profile, Asking) else 1
-
-
-def period_on(rules: Rules, members: int) -> float:
-    """Return the work between two checkpoints of a run on the first `members` workers, time
-    units."""
-    return rules.period_of(range(members)) if rules.period_of else rules.period(members)
-
-
-def iterative(submission: Submission) -> IterativeEntry:
-    """Return the scenario's entry of an iterative job, which always has one."""
-    return cast(IterativeEntry, submission.own)

@@ -18,8 +18,7 @@ from actors.events import BatchOpened, Outcome, ShelfOpened
 from actors.intervals import Intervals, size_of
 from actors.messages import CopyOver, Decide, LookAgain
 from actors.parts.cells import ANY, CellsOfPool, Sources
-from actors.parts.limits import Limits
-from actors.parts.reserve import Reserve
+from actors.parts.queue_part import QueuePart
 from actors.runtime import Home, Phase
 from actors.runtime.entries import after_instant
 from actors.scheduler import Decider, Scheduler
@@ -33,6 +32,7 @@ from policies.interface.queue import (
     Order,
     Queued,
     Run,
+    Strategy,
     TimedOrder,
 )
 from policies.queue.estimates import Estimates
@@ -76,8 +76,8 @@ class QueueDecider(Decider):
     wake: float | None = field(init=False, default=None)
     """Time at which the strategy wants to be called even if nothing happens; None for no such
     time."""
-    standbys: bool = False
-    """Whether any job has standbys."""
+    some_ready: bool = False
+    """Whether any job holds workers ready to replace members."""
     estimates: Estimates | None = None
     """Source of expected times; None for the users' estimates."""
     resumable: Collection[int] = ()
@@ -90,24 +90,24 @@ class QueueDecider(Decider):
     """Maps the index of a running job that may have several copies to its queue entry and the
     number of its copies."""
     cells: Cells | None = None
-    """Cells of workers; None: there are no partitions and no windows of maintenance."""
+    """Cells of workers; None: all are alike."""
     sizes: tuple[int, ...] = ()
     """Largest number of processors of a job of each partition; empty: there are none."""
     tiers: tuple[int, ...] = ()
     """Tier of each partition, the higher first in the queue; empty: there are none, or all have the
     same."""
-    reserve: Reserve | None = None
-    """Workers that are called when the first job lacks workers; None: there are none."""
-    limits: Limits | None = None
-    """Limits by user, group or queue; None: there are none."""
+    parts: tuple[QueuePart, ...] = ()
+    """Mechanisms of the queue's decisions."""
     within: CellsOfPool | None = field(init=False, default=None)
-    """Keeps starts to their partitions and clear of windows; None: there are none."""
+    """Keeps starts to their cells; None: there are none."""
+    asked: Strategy = field(init=False)
+    """The policy's strategy, as the parts have it asked."""
     watchful: bool = field(init=False, default=True)
     """Whether to decide after a worker's change even if no job waits: further copies of running
     jobs and users' strategies may want to."""
     promises: Promises = field(init=False)
     books: list[Book] = field(init=False, factory=list)
-    """Accounts of the runs that hold workers: the memory and the limits, where there are any."""
+    """Accounts of the runs that hold workers: the memory, if there is one, and the parts."""
 
     def attach(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
@@ -121,6 +121,9 @@ class QueueDecider(Decider):
         self.watchful = watchful
         self.promises = Promises(scheduler)
         self.policy = checked(self.policy)
+        self.asked = self.policy.strategy
+        for part in self.parts:
+            self.asked = part.asked(self.asked)
         order = self.policy.order
         timed = cast(TimedOrder, order) if hasattr(order, "at") else None
         now = timed.at(Moment(scheduler.now)) if timed is not None else cast(Order, order)
@@ -128,7 +131,7 @@ class QueueDecider(Decider):
         self.intake = intake(self.policy.allocation, entries, self._batch_opened)
         if timed is not None or self.estimates is not None:
             self.memory = QueueMemory(self.state, entries, timed, self.estimates)
-        self.books = [it for it in (self.memory, self.limits) if it is not None]
+        self.books = [*((self.memory,) if self.memory is not None else ()), *self.parts]
 
     # --- messages from the scheduler ----------------------------------------------------------
 
@@ -173,8 +176,8 @@ class QueueDecider(Decider):
         self.state.moved = True
         if self.state.cells is not None:
             self.state.changed.append(worker)
-        if self.reserve is not None:
-            self.reserve.changed(worker, state)
+        for part in self.parts:
+            part.changed(worker, state)
         # Most faults of a wide job meet an empty queue, and a decision takes a tenth of their time.
         return not self.idle
 
@@ -183,8 +186,8 @@ class QueueDecider(Decider):
         return not (self.watchful or self.state.queue or self.arrived)
 
     def call_reserve(self, agent: str, cause: int) -> None:
-        if self.reserve is not None:
-            self.reserve.call_for(agent, self.scheduler, cause)
+        for part in self.parts:
+            part.call_for(agent, self.scheduler, cause)
 
     def replaced(self, copy: int, processors: int, numbers: Intervals) -> None:
         run, parts = self.state.runs[copy], self.within.parts(numbers) if self.within else ()
@@ -204,27 +207,26 @@ class QueueDecider(Decider):
     def decide(self, cause: int) -> None:
         state = self.state
         self.promises.decide(cause)
-        if self.limits is not None:  # before the queue is sorted anew
-            self.limits.release(state)
+        for part in self.parts:  # before the queue is sorted anew
+            part.release(state)
         if self.memory is not None:
             self.memory.refresh(self.arrived)
         # An empty queue may open the next batch, even without an arrival.
         if self.arrived or not state.queue:
             self._admit()
-        strategy, limits = self.policy.strategy, self.limits
-        decision = strategy(state) if limits is None else limits.decide(state, strategy)
+        decision = self.asked(state)
         if decision.cancels:
             # The ends of these runs arrive at this very instant and call for a new decision.
             for run in decision.cancels:
                 self.scheduler.dispatcher.cancel_copy(run.copy, cause)
             return
-        if self.reserve is not None and (state.queue or self.reserve.called is not None):
+        if self.parts and any(part.looks_again(state) for part in self.parts):
             self.scheduler.later(LookAgain(), cause, DECISION)
         self._carry_out(decision, cause)
 
     def _carry_out(self, decision: Decision, cause: int) -> None:
         state, whole = self.state, decision
-        if self.standbys or state.cells is not None:
+        if self.some_ready or state.cells is not None:
             decision = self._until_unforeseen(decision, cause)
         if decision.shelf_end is not None:
             self._open_shelf(decision.shelf_end, decision.starts)
@@ -243,15 +245,15 @@ class QueueDecider(Decider):
         state.memory = decision.memory
 
     def carried_out(self, cause: int) -> None:
-        if self.reserve is not None:
-            self.reserve.call(self.scheduler, self.state, cause)
+        for part in self.parts:
+            part.carried_out(self.scheduler, self.state, cause)
 
     def _until_unforeseen(self, decision: Decision, cause: int) -> Decision:
         """Return the decision up to and including its first start whose workers the strategy could
         not foresee, and request another decision at this instant for the rest; the whole decision
         if there is no such start, or no worker is left after it.
 
-        It does not foresee standbys (workers held ready to replace members; rules.md, P12), which
+        It does not foresee workers that are held ready to replace members (rules.md, P12), which
         are no longer free then, nor the workers of a start for which it leaves the choice between
         cells to the placement.
         """
@@ -260,7 +262,7 @@ class QueueDecider(Decider):
         for k, waiting in enumerate(decision.starts, 1):
             free -= waiting.processors
             open_choice = chosen and waiting.key[1] not in places
-            if free and (open_choice or waiting.job.standbys):
+            if free and (open_choice or waiting.job.held_ready):
                 self.scheduler.decide_soon(cause)
                 starts, known = decision.starts[:k], state.reservations.values()
                 kept = tuple(it for it in known if it.waiting not in starts)
@@ -280,8 +282,8 @@ class QueueDecider(Decider):
             self.promises.open(ShelfOpened, end, len(starts))
 
     def _start_within(self, decision: Decision, cause: int) -> None:
-        """Start the decision's jobs, each only on workers of its partition that no window of
-        maintenance takes before the job's end (rules.md, G4 and M2). A job for which too few of
+        """Start the decision's jobs, each only on workers of its partition that no window
+        takes before the job's end (rules.md, G4 and M2). A job for which too few of
         these are free does not start. If others have started before it, request another decision at
         this instant."""
         begun = False
@@ -305,15 +307,15 @@ class QueueDecider(Decider):
         start, first = dispatcher.start_some, decision.starts[0]
         logged = dispatcher.tracker is not None
         for waiting in decision.starts:
-            index, processors, standbys = waiting.key[1], waiting.processors, waiting.job.standbys
+            index, processors, ready = waiting.key[1], waiting.processors, waiting.job.held_ready
             state.leave(waiting)
-            if self.reserve is not None:
-                processors = self.reserve.members(waiting)
+            for part in self.parts:
+                processors = part.members(waiting, processors)
             why = partial(self.promises.why, decision, waiting) if logged else None
             former = state.former.get(index, ()) if state.former else ()
-            about = cause, former, why, standbys, sources.members, sources.others
+            about = cause, former, why, ready, sources.members, sources.others
             copy, numbers, own = start(index, processors, *about)
-            if standbys:
+            if ready:
                 processors = size_of(numbers)
             if self.within is None:
                 run = Run(now + waiting.held, index, processors, waiting, numbers, copy)
@@ -338,18 +340,18 @@ class QueueDecider(Decider):
             self.copied[index] = waiting, count
 
     def _start_copy(self, waiting: Queued, cause: int) -> bool:
-        """Start one more copy of this job if enough workers are free and no limit forbids it;
+        """Start one more copy of this job if enough workers are free and no part forbids it;
         return whether it starts."""
-        if self.limits is not None and self.limits.above(waiting, jobs=0):
+        if any(part.above(waiting) for part in self.parts):
             return False
         start, now = self.scheduler.dispatcher.start_some, self.scheduler.now
         index, processors = waiting.key[1], waiting.processors
-        sources, standbys = self._sources(waiting), waiting.job.standbys
+        sources, ready = self._sources(waiting), waiting.job.held_ready
         if sources is None:
             return False
-        about = (), self.promises.left_over, standbys, sources.members, sources.others
+        about = (), self.promises.left_over, ready, sources.members, sources.others
         copy, numbers, own = start(index, processors, cause, *about)
-        held = size_of(numbers) if standbys else processors
+        held = size_of(numbers) if ready else processors
         if self.within is None:
             run = Run(now + waiting.held, index, held, waiting, numbers, copy)
         else:

@@ -98,7 +98,7 @@ class AtRandom:
 
     def in_order(self, numbers: Numbers, count: int, index: int = -1) -> list[int]:
         """Return `count` of the free workers, drawn at random, in the order in which they are
-        drawn; the caller takes the last ones as standbys, ready to replace members."""
+        drawn; the caller holds the last ones ready to replace members."""
         free = members(numbers.intervals())
         places = self._stream().choice(len(free), count, replace=False)
         return [free[place] for place in places.tolist()]

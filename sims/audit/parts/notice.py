@@ -124,7 +124,7 @@ def _save(w: World, copy: ExpectedCopy, worker: int, cause: int) -> Script | Non
     run = copy.run
     if run is None or run.over or not copy.concerns(worker):
         return None
-    # A run that stands still because of an undetected fault, or hangs, has nothing new to save.
+    # A run that stands still because of a hidden fault, or hangs, has nothing new to save.
     computes = run.stage is Stage.COMPUTING and not copy.blind and run.hung is None
     due = copy.job.checkpointing.on_notice and computes and run.at(w.now) > NEGLIGIBLE * run.work
     if due and run.saving is None:

@@ -32,8 +32,9 @@ from sims.scenario.builders.jobs import Counterparts, JobMaker
 from sims.scenario.faults import NoFaults
 from sims.scenario.jobs import AnyJob, RigidJob, RigidSection
 from sims.scenario.jobs.sources import arrivals
+from sims.scenario.submissions import Workload
 from sims.scenario.workers import gain_of, process_of
-from sims.scenario.workload import Workload, workload
+from sims.scenario.workload import tell, workload
 
 ACCEPTED = "platform.gain left out"
 SHARING = (Laps, LapsR, ProcessorSharing)
@@ -175,7 +176,7 @@ def _runs(scenario: Scenario, system: System) -> Prepared:
     _refuse_mean(scenario)
     _refuse_sharing(scenario, decides)
     _refuse_wide(jobs)
-    jobs.tell(system)
+    tell(jobs, system)
     copies = scenario.full_platform.able
     rules = {
         it.job.index: evolve(it.rules(scenario), copies=copies, cloning=cloning)

@@ -4,27 +4,22 @@ otherwise full runs."""
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 from numpy.typing import NDArray
 
-from actors.agents.acts import DOOR
-from actors.dependencies import Dependencies
 from actors.events import DeciderKind
 from actors.hazards import SilentErrors
 from actors.job import JobOfAttempts
 from actors.parts import Host, Part
 from actors.parts.clocks import Clocks
-from actors.parts.detection import Detection
-from actors.parts.repair import Repair
 from actors.parts.reuse import Reuse
-from actors.parts.storage import Storage, StorageUse
 from actors.protection import ProtectionKind, Rules, protection
 from actors.runs import JobOfRuns
 from actors.runtime import Actor, System
@@ -36,18 +31,13 @@ from policies.maths.speedup import Asking
 from sims.errors import unfit
 from sims.scenario import Scenario
 from sims.scenario.builders.limits import refuse_tiny_period
-from sims.scenario.builders.repair import recorded
 from sims.scenario.faults import together
-from sims.scenario.jobs import DEPENDENCIES, Overrun
+from sims.scenario.jobs import Overrun
+from sims.scenario.parts import PARTS
+from sims.scenario.parts.part import Made
 from sims.scenario.protection import ProtectionSection
-from sims.scenario.workload import (
-    Submission,
-    Workload,
-    asked_of,
-    iterative,
-    period_on,
-    workload,
-)
+from sims.scenario.submissions import Submission, Workload, asked_of, iterative, period_on
+from sims.scenario.workload import workload
 
 if TYPE_CHECKING:
     from actors.deciders.pack import PackDecider
@@ -64,13 +54,15 @@ class Counterparts:
     """The actors to which jobs report."""
 
     scheduler: Scheduler
+    made: Made = field(factory=Made)
+    """The actors of the mechanisms."""
     clocks: tuple[Actor, ...] = ()
-    """Actors that are told when runs compute: hazards whose clocks pass only then, and repairs that
-    record it."""
-    repairs: Actor | None = None
-    """Actor that repairs what faults strike; None: faults have a downtime."""
-    storage: Storage | None = None
-    """The shared storage; None: there is none."""
+    """Actors that are told when runs compute, such as hazards whose clocks pass only then."""
+    submitters: Mapping[int, Actor] = field(factory=dict)
+    """Maps the index of each job that does not come at a time of its own to the actor that submits
+    it."""
+    awaiting: Mapping[int, Actor] = field(factory=dict)
+    """Maps the index of each job for whose end an actor waits to that actor."""
 
 
 @frozen
@@ -82,8 +74,6 @@ class JobMaker:
     jobs: Workload
     decider: Decider
     others: Counterparts
-    submits: Collection[str] = ()
-    """Names of the jobs that agents submit."""
     simulated: bool = True
     """Whether the jobs will be simulated. If they are only checked, jobs of whole attempts get no
     actor."""
@@ -114,25 +104,9 @@ class JobMaker:
         return JobOfAttempts(
             *self._common(job),
             failures=failures,
-            submitter=self._submitter(job),
-            awaited_by=self._dependencies if job.index in self._awaited else None,
+            submitter=self.others.submitters.get(job.index),
+            awaited_by=self.others.awaiting.get(job.index),
         )
-
-    def _submitter(self, job: BatchJob) -> Actor | None:
-        """Return the actor that submits a job; None: it has a time of its own."""
-        if job.index in self.jobs.waits:
-            return self._dependencies
-        return self.system.find(DOOR) if self.submits and job.name in self.submits else None
-
-    @cached_property
-    def _dependencies(self) -> Dependencies:
-        """The actor that submits jobs which follow others."""
-        return self.system.spawn(Dependencies(DEPENDENCIES, self.jobs.waits))
-
-    @cached_property
-    def _awaited(self) -> frozenset[int]:
-        """Indices of the jobs that others follow."""
-        return frozenset(before for wait in self.jobs.waits.values() for before in wait.after)
 
     def _common(self, job: BatchJob) -> tuple[str, BatchJob, Scheduler, float | None]:
         """Return the arguments that the actors of all kinds of jobs take: the job's name, its
@@ -152,8 +126,8 @@ class JobMaker:
             refuse_tiny_period(rules, submission.job)
         return make(
             *self._common(submission.job),
-            submitter=self._submitter(submission.job),
-            awaited_by=self._dependencies if index in self._awaited else None,
+            submitter=self.others.submitters.get(index),
+            awaited_by=self.others.awaiting.get(index),
             protection=protection(rules),
             errors=self._errors(submission) if listed is None else SilentErrors(iter(listed)),
             needs=submission.needs,
@@ -167,14 +141,10 @@ class JobMaker:
         scenario, others = self.scenario, self.others
         if scenario.decider is DeciderKind.ENROLMENT and scenario.policy.reuse:
             yield Reuse
-        if others.repairs is not None:
-            yield partial(Repair, repairs=others.repairs, recorded=recorded(scenario))
         if others.clocks:
             yield partial(Clocks, clocks=others.clocks)
-        if others.storage is not None and rules.bytes is not None:
-            yield partial(StorageUse, storage=others.storage)
-        if any(law.detection for law in scenario.faults.laws):
-            yield Detection
+        for part in PARTS:
+            yield from part.of_job(scenario, rules, others.made)
 
     def _maker_and_rules(self, submission: Submission) -> tuple[Make, Rules]:
         """Return the function that makes the actor of a job of this kind under this decider, and
@@ -274,7 +244,7 @@ def plain(scenario: Scenario) -> Callable[[BatchJob, ProtectionSection], bool]:
     known = dict[tuple[str, int, bool], bool]()
 
     def is_plain(job: BatchJob, protection: ProtectionSection) -> bool:
-        key = job.kind, id(protection), _needs_run(job)
+        key = job.kind, id(protection), job.bare
         found = known.get(key)
         if found is None:
             found = known[key] = scenario.bare and _whole(scenario, job, protection)
@@ -293,19 +263,13 @@ def _whole(scenario: Scenario, job: BatchJob, protection: ProtectionSection) -> 
     kind, errors = job.kind, scenario.errors
     if kind is JobKind.ITERATIVE or scenario.decider in (DeciderKind.PACK, DeciderKind.DEADLINE):
         return False
-    if _needs_run(job):
+    if not job.bare:
         return False
     if any(law.by_computing for law in scenario.faults.laws):
         return False  # a job of attempts does not say when it computes
     if kind is not JobKind.RIGID and errors.rate:
         return False  # how often its runs fail depends on how many workers they get
     return not scenario.full_platform.varies and protection.plain
-
-
-def _needs_run(job: BatchJob) -> bool:
-    """Return whether a job has what an actor of single attempts cannot have: a start-up, a choice
-    of workers, standbys, or replicas."""
-    return bool(job.startup or job.select or job.standbys or job.replicas)
 
 
 def period_by(formula: str, scenario: Scenario, folder: Path) -> tuple[float, bool]:

@@ -8,7 +8,6 @@ from math import inf, isinf
 from operator import attrgetter, itemgetter
 from pathlib import Path
 
-from actors.events import RepairLaw
 from actors.limit import ProgressLimit
 from actors.protection import ProtectionKind, Rules
 from actors.runtime import System
@@ -20,10 +19,12 @@ from sims.errors import unfit
 from sims.scenario import Scenario
 from sims.scenario.availability import After
 from sims.scenario.jobs import SCHEDULER, AnyJob
+from sims.scenario.parts import PARTS
+from sims.scenario.parts.part import Timed
 from sims.scenario.protection import ProtectionSection
+from sims.scenario.submissions import Workload, asked_of
 from sims.scenario.trace_files import TraceFile
 from sims.scenario.workers import OwnLaw, WorkerFields, process_of
-from sims.scenario.workload import Workload, asked_of
 
 MOST_CHECKPOINTS = 10**9
 """Largest number of checkpoints of one job; at 10 microseconds each, so many take three hours to
@@ -31,9 +32,6 @@ simulate."""
 EVENTS, EVENTS_A_WORKER = 1_000_000, 1_000
 """Events without progress after which a run ends, in all and for each worker, unless the scenario
 sets `stalled_after`."""
-
-Timed = tuple[float, str]
-"""A time above 0, in the scenario's unit, and the key that sets it."""
 
 
 def limit_events(scenario: Scenario, system: System) -> None:
@@ -93,14 +91,12 @@ def _durations(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
     fastest = max([1.0, *map(_peak, scenario.full_platform.sections)])
     for length, key in _work_lengths(scenario, jobs):
         yield length / fastest, f"{key} / speed" if fastest > 1 else key
-    yield section.startup, "job.startup"
-    yield section.selecting, "job.select"
+    for part in PARTS:
+        yield from part.lengths(scenario)
     yield from _protection_lengths(scenario.protection, "protection")
-    yield from _storage_lengths(scenario)
     if scenario.master is not None:
         for name in ("program", "data", "image"):
             yield getattr(scenario.master, name), f"master.{name}"
-    yield from _fault_lengths(scenario)
     for number, own in enumerate(section.listed):
         yield from _job_lengths(own, f"job.jobs.{number}")
 
@@ -152,30 +148,8 @@ def _shortest_and_longest(
     return tuple(found[key] for key in sorted(found))
 
 
-def _fault_lengths(scenario: Scenario) -> Iterator[Timed]:
-    """Yield (duration, key that sets it) for the times for which faults keep workers DOWN or remain
-    undetected, and for repairs and the call of a reserve."""
-    for law in scenario.faults.laws:
-        yield law.detection, "faults.detection"
-        if scenario.repair is None:
-            yield law.downtime or 0, "faults.downtime"
-    for number, stage in enumerate(scenario.repair.stages if scenario.repair else ()):
-        yield from ((time, f"repair.stages.{number}.times") for time in stage.times)
-        if stage.law is RepairLaw.FIXED:
-            yield stage.time, f"repair.stages.{number}.time"
-    yield scenario.full_platform.pool.reserve_delay, "platform.reserve_delay"
-
-
-def _storage_lengths(scenario: Scenario) -> Iterator[Timed]:
-    """Yield (time, key of the size) for each protection that saves to the shared storage: the least
-    time in which its checkpoint passes."""
-    for key, section in scenario.protections.items():
-        if scenario.storage is not None and section.bytes is not None:
-            yield section.bytes / scenario.storage.bandwidth, f"{key}.bytes"
-
-
 def _job_lengths(own: AnyJob, key: str) -> Iterator[Timed]:
-    for name in ("startup", "select", "program", "data", "image"):
+    for name in ("program", "data", "image"):
         yield getattr(own, name) or 0, f"{key}.{name}"
     if own.protection is not None:
         yield from _protection_lengths(own.protection, f"{key}.protection")

@@ -24,8 +24,8 @@ from sims.scenario.deciders import FIXED
 from sims.scenario.own_code import OWN
 from sims.scenario.platform import MasterSection, Platform
 from sims.scenario.policy import PolicySection
+from sims.scenario.submissions import Submission, Workload, iterative
 from sims.scenario.workers import WorkerSection
-from sims.scenario.workload import Submission, Workload, iterative
 from sims.telling import counted
 
 FREE = MasterSection(channels=1)

@@ -34,7 +34,7 @@ from sims.scenario.jobs.speedups import (
 from sims.scenario.jobs.speedups import Times as Listed
 from sims.scenario.platform import StorageSection
 from sims.scenario.protection import FREE, Fatal, ProtectionSection
-from sims.scenario.workload import Submission, Workload
+from sims.scenario.submissions import Submission, Workload
 
 MOST_FAULTS = 100
 """Largest mean number of faults in a period; only one of e^100 periods that long would end without

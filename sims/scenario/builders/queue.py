@@ -18,13 +18,11 @@ from actors.deciders.queue.placement import (
     ByRecordAtRandom,
     Programmed,
 )
-from actors.parts.reserve import reserve_of
 from actors.pool import Take, compact, lowest
 from actors.protection import ProtectionKind
 from actors.records import Records
 from actors.runtime import System, stream
 from policies.interface import Enrolment, PlacementPolicy
-from policies.interface.cells import Cells
 from policies.interface.kinds import JobKind
 from policies.interface.queue import (
     Allocation,
@@ -42,17 +40,15 @@ from policies.queue.names import allocation_named, default_order, order_named, s
 from policies.queue.orders import MULTIFACTOR
 from sims.errors import unfit
 from sims.scenario import Scenario, Unit
-from sims.scenario.limits import allotted_within, limits_of
-from sims.scenario.multifactor import multifactor
 from sims.scenario.own_code import OWN, own
-from sims.scenario.platform import Platform
+from sims.scenario.parts import PARTS
+from sims.scenario.parts.part import Choice
 from sims.scenario.policy import BY_RECORD, Believed, Noise, Ties
-from sims.scenario.workload import Submission, Workload, iterative
+from sims.scenario.submissions import Submission, Workload, iterative
 
 Rule = Allocation | BatchAllocation
 ANY = (None, "lowest", "compact")
 """Placements that treat all workers alike."""
-"""Placements by the records that repairs keep of workers."""
 CRITERIA = ("IP", "IE", "IY", "IAY")
 """Criteria of volatile13 that a placement can use."""
 
@@ -64,83 +60,23 @@ def decider(scenario: Scenario, jobs: Workload) -> QueueDecider:
     workers.
     """
     _refuse_without_processors(jobs)
-    standbys = _standbys(scenario, jobs)
     images = frozenset(
         it.job.index
         for it in jobs.submissions.protected(lambda it: it.kind is ProtectionKind.IMAGES)
     )
     policy, platform = _policy(scenario, jobs), scenario.full_platform
-    _check_reserve(scenario, jobs)
-    _check_partitions(scenario, policy)
+    for part in PARTS:
+        part.check_queue(scenario, jobs, policy)
     return QueueDecider(
         *(policy, jobs.copies),
-        reserve=reserve_of(platform.reserve, platform.pool.reserve_delay),
-        standbys=standbys,
+        some_ready=any(job.held_ready for job in jobs.jobs),
         estimates=_estimates(scenario),
         resumable=images,
-        sizes=platform.partitions.sizes,
-        tiers=platform.partitions.tiers,
-        cells=cells_of(platform),
-        limits=limits_of(scenario.policy.limits, policy.name, scenario.policy.reading),
+        sizes=platform.most_of_each,
+        tiers=platform.tiers,
+        cells=platform.cells,
+        parts=tuple(it for part in PARTS for it in part.of_queue(scenario, policy)),
     )
-
-
-def cells_of(platform: Platform) -> Cells | None:
-    """Return the cells of the platform's workers; None where there are no partitions and no windows
-    of maintenance."""
-    windows = [(it.span, it.workers(platform.size)) for it in platform.pool.maintenance]
-    partitions = platform.partitions.workers
-    if not windows and not partitions:
-        return None
-    cells = Cells.of(platform.able, partitions, windows)
-    return cells if windows or cells.partitioned else None
-
-
-def _check_partitions(scenario: Scenario, policy: BatchPolicy) -> None:
-    """Raise InputError where partitions stand beside shelves or batches, which all jobs share, or
-    beside a reserve."""
-    if not scenario.full_platform.partitions:
-        return
-    why, otherwise = "", "FCFS, EASY, conservative, greedy or R-LIST, say"
-    if "SHELF" in policy.name:
-        why = f"{policy.name} opens one shelf for all jobs"
-    elif hasattr(policy.allocation, "allot"):
-        why, otherwise = "BATCH has one barrier for all jobs", "another allocation"
-    elif scenario.full_platform.reserve:
-        why, otherwise = "the reserve is called for the first job of one queue", "no reserve"
-    if why:
-        raise unfit("platform.partitions", why, f"{otherwise}; or no partitions")
-
-
-def _check_reserve(scenario: Scenario, jobs: Workload) -> None:
-    """Raise InputError for a reserve (workers that their owner keeps until the queue's first job
-    lacks some) that leaves no other worker, or where a job requests no number of workers, so that
-    it never lacks any."""
-    platform = scenario.full_platform
-    if not platform.pool.reserve:
-        return
-    if platform.pool.reserve >= platform.able:
-        problem = f"{platform.pool.reserve:,} of {platform.able:,} workers that are no spares"
-        raise unfit("platform.reserve", problem, f"a number below {platform.able:,}")
-    for job in jobs.jobs:
-        if not isinstance(job.profile, Asking):
-            problem = f"{job.name} wants no number of workers, so that none can be lacking"
-            raise unfit("platform.reserve", problem, "rigid jobs, or no reserve")
-
-
-def _standbys(scenario: Scenario, jobs: Workload) -> bool:
-    """Return whether any job has standbys (workers held ready to replace members).
-
-    Raises InputError where standbys cannot be had: a shelf, or a plan of all starts, counts on
-    workers that standbys would take.
-    """
-    name, found = scenario.policy_name, [job for job in jobs.jobs if job.standbys]
-    for job in found:
-        key = f"job.jobs.{job.index}.standbys"
-        if "SHELF" in name or name == "conservative":
-            problem = f"{name} plans with workers that standbys would take from the plan"
-            raise unfit(key, problem, "FCFS, EASY, greedy or R-LIST, say, or no standbys")
-    return bool(found)
 
 
 def _estimates(scenario: Scenario) -> Estimates | None:
@@ -174,7 +110,9 @@ def _policy(scenario: Scenario, jobs: Workload) -> BatchPolicy:
 def _order_named(scenario: Scenario, jobs: Workload, name: str) -> Order | TimedOrder:
     """Return the papers' or the field's order called `name`. Raises ValueError for another name."""
     if name == MULTIFACTOR:
-        tiers = scenario.full_platform.partitions.tiers
+        from sims.scenario.multifactor import multifactor
+
+        tiers = scenario.full_platform.tiers
         return multifactor(scenario.policy.parameters, scenario.times is Unit.S, tiers)
     return order_named(name, min(job.submitted for job in jobs.jobs))
 
@@ -189,12 +127,9 @@ def _allocation(scenario: Scenario, jobs: Workload) -> Rule:
     rule: Any = section.load("allocation", of_papers, scenario.folder, *serves, default="LPA")
     if any(asking):
         rule = BatchWhereAsked(rule) if hasattr(rule, "allot") else WhereAsked(rule)
-    if not section.limits:
-        return rule  # type: ignore[no-any-return]
-    if hasattr(rule, "allot") and not all(asking):
-        problem = "a batch's allotments are made for all its jobs together"
-        raise unfit("policy.limits", problem, "LPA, MINTIME, MINAREA, or no limits")
-    return rule if hasattr(rule, "allot") else allotted_within(section.limits, rule)
+    for part in PARTS:
+        rule = part.allotting(scenario, rule, asking)
+    return rule  # type: ignore[no-any-return]
 
 
 def _refuse_without_processors(jobs: Workload) -> None:
@@ -216,10 +151,10 @@ def take(
     jobs: Workload,
     system: System,
     programmed: Mapping[str, Collection[int]],
-    badness: Sequence[Any],
+    choice: Choice,
 ) -> Take:
     """Return the placement: the function that chooses which free workers a run gets. It reads which
-    workers hold a program from `programmed`, and how bad their records are from `badness`; the
+    workers hold a program from `programmed`, and how bad their records are from `choice`; the
     scheduler keeps both up to date.
 
     Raises InputError for an unknown placement.
@@ -233,7 +168,7 @@ def take(
     if name == "random":
         return AtRandom(partial(system.stream, "placement"))
     if name in BY_RECORD or _own(name):
-        return _by_records(scenario, jobs, system, badness)
+        return _by_records(scenario, jobs, system, choice.badness)
     if name == "programmed":
         return Programmed(programmed, {it.job.index: it.label for it in jobs.submissions})
     if name not in CRITERIA:

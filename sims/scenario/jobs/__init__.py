@@ -43,6 +43,13 @@ RESERVED = (
     DOOR,
 )
 """Names that no job may have, because other actors in the log use them."""
+
+
+def hazard_name(number: int) -> str:
+    """Return the name of the actor that makes the faults of the law with this number happen."""
+    return f"{HAZARD}/{number}" if number else HAZARD
+
+
 JobName = Annotated[
     str,
     Accepts(

@@ -1,0 +1,260 @@
+"""A part of a scenario is one mechanism: what its keys must not stand beside, which actors and
+parts of the world they bring about, and what can be told of it before a run. `ScenarioPart` has the
+questions that the builders and `holdfast check` ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from attrs import field, frozen
+
+from actors.agents.acts import Act
+from actors.parts import Host, Part, SchedulerHost, SchedulerPart
+from actors.parts.queue_part import QueuePart
+from actors.protection import Rules
+from actors.records import Records
+from actors.runtime import Actor, System
+from actors.worker import WorkerRegistry
+from policies.interface.queue import Allocation, BatchAllocation, BatchJob, BatchPolicy
+from sims.scenario import Scenario
+from sims.scenario.jobs import AnyJob, JobSection
+from sims.scenario.submissions import LeftOut, Submissions, Workload
+
+if TYPE_CHECKING:
+    from sims.scenario.planned import Planned  # only `check` makes them
+
+A = TypeVar("A", bound=Actor)
+Refusal = tuple[str, str, str]
+"""A dotted key that has no meaning here, why, and what to write instead."""
+Advice = tuple[str, str]
+"""A dotted key, and what its author should know."""
+Timed = tuple[float, str]
+"""A time, in the scenario's unit, and the key that sets it."""
+Limit = tuple[float, str]
+"""Value from which on a larger one changes nothing (0: no value changes anything), and why."""
+Rule = Allocation | BatchAllocation
+Making = Callable[[SchedulerHost], SchedulerPart]
+MakingOfJob = Callable[[Host], Part]
+
+
+@frozen
+class Choice:
+    """What chooses among the workers by what is kept of each."""
+
+    records: Records | None = None
+    """What is kept of each worker; None: nothing is."""
+    measure: Callable[[int], Any] | None = None
+    """How bad a worker's record is; None: the choice does not ask."""
+    badness: list[Any] = field(factory=list)
+    """How bad each worker's record is, as it is reported to the scheduler."""
+
+
+@frozen
+class Site:
+    """A simulation whose actors are being made, as far as a part builds on it."""
+
+    scenario: Scenario
+    system: System
+    workers: WorkerRegistry
+    choice: Choice
+    jobs: Workload | None
+    """The jobs; None: each is made as it arrives."""
+    submits: Mapping[str, str]
+    """Maps the name of each job that an actor of the user's submits to that actor's name."""
+    refused: Mapping[Act, str]
+    """Maps what actors of the user's cannot do here to the reason."""
+
+
+@frozen
+class Made:
+    """The actors that parts have made so far."""
+
+    actors: tuple[Actor, ...] = ()
+
+    def of(self, kind: type[A]) -> A | None:
+        """Return the actor of this class; None if there is none."""
+        return next((it for it in self.actors if isinstance(it, kind)), None)
+
+
+class ScenarioPart:
+    """Base class of the mechanisms of a scenario: standbys, repair, partitions and so on. Whoever
+    reads, builds or checks a scenario asks all of them, in the order of `PARTS`, and knows none by
+    name. A part answers those questions that its mechanism is about; the answers here are those of
+    a mechanism that a scenario does not have."""
+
+    unplayable: ClassVar[str] = ""
+    """What `holdfast live` says that it does not carry out; empty: nothing."""
+
+    # --- what has no meaning --------------------------------------------------------------------
+
+    def check(self, scenario: Scenario) -> None:
+        """Raise InputError where the mechanism's keys contradict others."""
+
+    def of_queues(self, scenario: Scenario) -> Iterator[Refusal]:
+        """Yield each key that is set and has a meaning only where a queue decides."""
+        yield from ()
+
+    def check_queue(self, scenario: Scenario, jobs: Workload, policy: BatchPolicy) -> None:
+        """Raise InputError where the mechanism cannot stand beside this policy of a queue, or these
+        jobs."""
+
+    def simulated(self, scenario: Scenario) -> Iterator[str]:
+        """Yield the key of what real processes do not carry out, where the scenario has it."""
+        yield from ()
+
+    def check_ignored(self, scenario: Scenario) -> None:
+        """Raise InputError where the mechanism cannot stand beside a pack that ignores faults."""
+
+    def acts_refused(self, scenario: Scenario, ignored: bool) -> Mapping[Act, str]:
+        """Map what actors of the user's cannot do here, because of the mechanism, to the reason.
+        `ignored`: a pack ignores some faults."""
+        return {}
+
+    def of_queue(self, scenario: Scenario, policy: BatchPolicy) -> Iterator[QueuePart]:
+        """Yield the parts of the queue that follow from the scenario."""
+        yield from ()
+
+    def allotting(self, scenario: Scenario, rule: Rule, asking: Sequence[bool]) -> Rule:
+        """Return the rule by which jobs get their numbers of processors, as the mechanism has it.
+        `asking` says of each job whether it requests a number.
+
+        Raises InputError where the rule cannot be had.
+        """
+        return rule
+
+    # --- jobs -----------------------------------------------------------------------------------
+
+    def asked(self, job: BatchJob, section: JobSection, own: AnyJob | None) -> BatchJob:
+        """Return the job with what its section, or its entry `own`, asks of the mechanism."""
+        return job
+
+    def held_ready(self, own: AnyJob) -> int:
+        """Return the number of workers that each copy of a listed job may hold besides its
+        members."""
+        return 0
+
+    def fitting(
+        self,
+        scenario: Scenario,
+        jobs: tuple[BatchJob, ...],
+        names: Mapping[str, str],
+        listed: Mapping[int, AnyJob],
+    ) -> tuple[tuple[BatchJob, ...], LeftOut]:
+        """Return the jobs that the mechanism lets take part, and the counts of the others. `names`
+        maps jobs of a log to what the log names besides their queue; `listed` has the scenario's
+        own entries, by index.
+
+        Raises InputError where a listed job cannot take part.
+        """
+        return jobs, ()
+
+    def tell(self, jobs: Workload, system: System) -> None:
+        """Describe in the log what the mechanism makes of the jobs."""
+
+    def submits(self, scenario: Scenario, jobs: Workload | None) -> dict[str, str]:
+        """Map the name of each job that an actor of the user's submits to that actor's name. `jobs`
+        is None where each job is made as it arrives.
+
+        Raises InputError where a job cannot be left to it.
+        """
+        return {}
+
+    # --- the log's head -------------------------------------------------------------------------
+
+    def introduce(self, scenario: Scenario, system: System, submits: Mapping[str, str]) -> None:
+        """Describe in the log who takes part besides the scheduler and its workers."""
+
+    def describe(self, scenario: Scenario, system: System) -> None:
+        """Describe in the log what the mechanism makes of the platform."""
+
+    def names_owned(self, scenario: Scenario) -> bool:
+        """Return whether the log has to say which workers have owners, because of the
+        mechanism."""
+        return False
+
+    def numbers(self, scenario: Scenario) -> bool:
+        """Return whether starts depend on which workers are free, not only on how many."""
+        return False
+
+    # --- actors, and parts of actors ------------------------------------------------------------
+
+    def records(self, scenario: Scenario) -> Records | None:
+        """Return what the mechanism keeps of each worker, for a simulation that begins."""
+        return None
+
+    def before(self, site: Site) -> Iterator[Actor]:
+        """Make the mechanism's actors that the scheduler, or a hazard, addresses."""
+        yield from ()
+
+    def hears_faults(self, made: Made) -> Actor | None:
+        """Return the actor that decides what becomes of the units which faults strike; None: they
+        have a downtime."""
+        return None
+
+    def hears_computing(self, scenario: Scenario, made: Made) -> Actor | None:
+        """Return the mechanism's actor that is told when runs compute; None: there is none."""
+        return None
+
+    def of_scheduler(self, site: Site, made: Made) -> Iterator[Making]:
+        """Yield makers of the scheduler's parts that follow from the scenario."""
+        yield from ()
+
+    def linked(self, site: Site) -> None:
+        """Describe in the log what comes after the master's link."""
+
+    def after(self, site: Site) -> Iterator[Actor]:
+        """Make the mechanism's other actors, before those of the jobs."""
+        yield from ()
+
+    def submitters(self, site: Site, made: Made) -> Mapping[int, Actor]:
+        """Map the index of each job that does not come at a time of its own to the actor that
+        submits it."""
+        return {}
+
+    def awaiting(self, site: Site, made: Made) -> Mapping[int, Actor]:
+        """Map the index of each job for whose end an actor waits to that actor."""
+        return {}
+
+    def of_job(self, scenario: Scenario, rules: Rules, made: Made) -> Iterator[MakingOfJob]:
+        """Yield makers of the parts, which follow from the scenario, of a job whose protection has
+        these rules."""
+        yield from ()
+
+    def last(self, scenario: Scenario, system: System) -> None:
+        """Make the actors that come after all others."""
+
+    # --- what `check` tells ---------------------------------------------------------------------
+
+    def lengths(self, scenario: Scenario) -> Iterator[Timed]:
+        """Yield each duration of parts of runs, and of workers' absences, that the mechanism's keys
+        set."""
+        yield from ()
+
+    def lines(self, scenario: Scenario, submissions: Submissions) -> Iterator[str]:
+        """Yield lines on the mechanism, where no pack decides."""
+        yield from ()
+
+    def assumed(self, job: BatchJob) -> Iterator[str]:
+        """Yield what the formulas of periods assume that is not so of a job with the mechanism."""
+        yield from ()
+
+    def load_lines(
+        self, scenario: Scenario, submissions: Submissions, planned: Iterable[Planned]
+    ) -> Iterator[str]:
+        """Yield lines on how busy the checkpoints of `planned` jobs keep the mechanism."""
+        yield from ()
+
+    def idle(self, scenario: Scenario) -> Iterator[Advice]:
+        """Yield each setting that has no effect, though its author may think that it has one."""
+        yield from ()
+
+    def warnings(self, scenario: Scenario) -> Iterator[Advice]:
+        """Yield each setting whose effect may differ from what its author thinks."""
+        yield from ()
+
+    def saturation(self, scenario: Scenario, key: str, held: int | None) -> Limit | None:
+        """Return from which value of a dotted key on a larger one changes nothing in the scenario,
+        and why; None where the scenario does not show it. `held` is the number of workers that all
+        jobs hold at once at most; None: it is not known."""
+        return None

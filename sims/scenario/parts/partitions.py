@@ -1,0 +1,84 @@
+"""Partitions of a queue, and which of its jobs may run in them (rules.md, G1 and G2). Their table
+is `PartitionSection`, in `[platform]`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from actors.events import PartitionAssigned, PartitionDescribed
+from actors.intervals import intervals_of, text
+from actors.runtime import System
+from policies.interface.queue import BatchJob, BatchPolicy
+from sims.errors import unfit
+from sims.scenario import Scenario
+from sims.scenario.jobs import AnyJob
+from sims.scenario.parts.part import Refusal, ScenarioPart
+from sims.scenario.submissions import LeftOut, Submissions, Workload
+
+
+class Partitions(ScenarioPart):
+    """The partitions of a platform, with the jobs of each."""
+
+    def of_queues(self, scenario: Scenario) -> Iterator[Refusal]:
+        if scenario.full_platform.partitions:
+            yield "platform.partitions", "has no queue whose jobs name one", "no partitions"
+
+    def check_queue(self, scenario: Scenario, jobs: Workload, policy: BatchPolicy) -> None:
+        """Raise InputError where partitions stand beside shelves or batches, which all jobs share,
+        or beside a reserve."""
+        if not scenario.full_platform.partitions:
+            return
+        why, otherwise = "", "FCFS, EASY, conservative, greedy or R-LIST, say"
+        if "SHELF" in policy.name:
+            why = f"{policy.name} opens one shelf for all jobs"
+        elif hasattr(policy.allocation, "allot"):
+            why, otherwise = "BATCH has one barrier for all jobs", "another allocation"
+        elif scenario.full_platform.reserve:
+            why, otherwise = "the reserve is called for the first job of one queue", "no reserve"
+        if why:
+            raise unfit("platform.partitions", why, f"{otherwise}; or no partitions")
+
+    def fitting(
+        self,
+        scenario: Scenario,
+        jobs: tuple[BatchJob, ...],
+        names: Mapping[str, str],
+        listed: Mapping[int, AnyJob],
+    ) -> tuple[tuple[BatchJob, ...], LeftOut]:
+        partitions = scenario.full_platform.partitions
+        return partitions.fitting(jobs, names, listed) if partitions else (jobs, ())
+
+    def tell(self, jobs: Workload, system: System) -> None:
+        """Describe in the log the partitions of the jobs whose `queue` does not name theirs."""
+        partitions = jobs.submissions.scenario.full_platform.partitions
+        for job in jobs.jobs if partitions else ():
+            if job.partition != partitions.number(job.queue):
+                name = partitions.sections[job.partition].name
+                system.describe(PartitionAssigned, job.name, name)
+
+    def describe(self, scenario: Scenario, system: System) -> None:
+        partitions = scenario.full_platform.partitions
+        for it in partitions.sections:
+            workers = text(intervals_of(partitions.workers[it.name]))
+            about = it.tier, it.longest, it.widest, it.default
+            system.describe(PartitionDescribed, it.name, workers, *about)
+
+    def numbers(self, scenario: Scenario) -> bool:
+        return bool(scenario.full_platform.partitions)
+
+    def lines(self, scenario: Scenario, submissions: Submissions) -> Iterator[str]:
+        """Yield a line on each partition, its workers and its jobs, and one on the workers that are
+        in none."""
+        partitions = scenario.full_platform.partitions
+        if not partitions:
+            return
+        counts = Counter(job.partition for job in submissions.jobs)
+        for number, it in enumerate(partitions.sections):
+            own, many = len(partitions.workers[it.name]), counts[number]
+            workers = f"{own:,} worker{'s' if own > 1 else ''}"
+            yield f"  partition {it.name}: {workers}, {many:,} job{'s' if many != 1 else ''}"
+        known = {worker for its in partitions.workers.values() for worker in its}
+        left = (n for n in range(partitions.able) if n not in known)
+        if outside := intervals_of(left):
+            yield f"  workers {text(outside)} are in no partition: no job of the queue uses them"

@@ -1,0 +1,125 @@
+"""Repair of what faults strike, and the retirement of what it does not mend (rules.md, R6 to R8).
+Its table is `[repair]`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+
+from actors.agents.acts import Act
+from actors.events import RepairDescribed, RepairLaw, Struck
+from actors.parts.repair import Repair as RepairOfJob
+from actors.parts.repair import RepairReports
+from actors.protection import Rules
+from actors.records import Records
+from actors.repair import Repairs
+from actors.runtime import Actor
+from sims.errors import unfit
+from sims.scenario import Scenario
+from sims.scenario.jobs import REPAIRS, SCHEDULER, hazard_name
+from sims.scenario.parts.part import Made, Making, MakingOfJob, ScenarioPart, Site, Timed
+from sims.scenario.retirement import NeverRetire
+
+
+class Repair(ScenarioPart):
+    """The stages of repair, and the policy of retirement."""
+
+    def check(self, scenario: Scenario) -> None:
+        """Raise InputError, naming the key, where a law of faults has a `curable` though there is
+        no `[repair]`, or a `downtime` though there is one."""
+        section = scenario.repair
+        for law in scenario.faults.laws:
+            if section is None and law.curable is not None:
+                raise unfit("faults.curable", "nothing is repaired", "[repair], or no curable")
+            own = "downtime" in law.model_fields_set and law.differs("downtime")
+            if section is not None and own:
+                why = "and with [repair] what is struck is DOWN until its repair"
+                problem = f"{law.downtime!r}, {why}"
+                raise unfit("faults.downtime", f"{problem} is over", "no downtime, or no [repair]")
+
+    def check_ignored(self, scenario: Scenario) -> None:
+        if scenario.repair is not None:
+            problem = "stands beside a pack that ignores faults, whose paper has a downtime"
+            raise unfit("repair", problem, "protection.fatal = 'possible', or no [repair]")
+
+    def acts_refused(self, scenario: Scenario, ignored: bool) -> Mapping[Act, str]:
+        if scenario.repair is None:
+            return {}
+        reason = "with [repair] a law of faults strikes units; accepted: taking the worker DOWN"
+        return dict.fromkeys((Act.FAIL, Act.HANG), reason)
+
+    def records(self, scenario: Scenario) -> Records | None:
+        """Return the records of the workers' faults, repairs and computing times."""
+        if scenario.repair is None:
+            return None
+        policy = scenario.repair.retirement.policy(scenario.folder)
+        return Records(scenario.full_platform.able, policy)
+
+    def names_owned(self, scenario: Scenario) -> bool:
+        return scenario.repair is not None
+
+    def before(self, site: Site) -> Iterator[Actor]:
+        """Make the actor that repairs what faults strike, which keeps the records."""
+        scenario, records = site.scenario, site.choice.records
+        section, laws, platform = scenario.repair, scenario.faults.laws, scenario.full_platform
+        if section is None or records is None:
+            return
+        of = tuple(law.of for law in laws)
+        cured: dict[Struck, tuple[str, ...]] = {}
+        for number, law in enumerate(laws):
+            if law.cured:
+                cured[law.of] = (*cured.get(law.of, ()), hazard_name(number))
+        sizes = {it: platform.unit_size(it) for it in Struck}
+        begun = [it.begun for it in section.stages]
+        about = of, sizes, platform.size, section.blame, records, SCHEDULER, cured
+        yield Repairs(REPAIRS, begun, site.workers, *about, site.choice.measure)
+
+    def hears_faults(self, made: Made) -> Actor | None:
+        return made.of(Repairs)
+
+    def hears_computing(self, scenario: Scenario, made: Made) -> Actor | None:
+        return made.of(Repairs) if _recorded(scenario) else None
+
+    def of_scheduler(self, site: Site, made: Made) -> Iterator[Making]:
+        repairs = made.of(Repairs)
+        if repairs is not None:
+            yield partial(RepairReports, repairs=repairs, badness=site.choice.badness)
+
+    def of_job(self, scenario: Scenario, rules: Rules, made: Made) -> Iterator[MakingOfJob]:
+        repairs = made.of(Repairs)
+        if repairs is not None:
+            yield partial(RepairOfJob, repairs=repairs, recorded=_recorded(scenario))
+
+    def linked(self, site: Site) -> None:
+        """Describe in the log how what faults strike is repaired, if it is."""
+        section, laws = site.scenario.repair, site.scenario.faults.laws
+        if section is None:
+            return
+        stages = section.stages
+        site.system.describe(
+            RepairDescribed,
+            tuple(it.law for it in stages),
+            tuple(it.time for it in stages),
+            tuple(it.crews for it in stages),
+            tuple(law.of for law in laws),
+            tuple(number for number, law in enumerate(laws) if law.cured),
+            section.blame.certain,
+        )
+
+    def simulated(self, scenario: Scenario) -> Iterator[str]:
+        if scenario.repair is not None:
+            yield "repair"
+
+    def lengths(self, scenario: Scenario) -> Iterator[Timed]:
+        for law in scenario.faults.laws if scenario.repair is None else ():
+            yield law.downtime or 0, "faults.downtime"
+        for number, stage in enumerate(scenario.repair.stages if scenario.repair else ()):
+            yield from ((time, f"repair.stages.{number}.times") for time in stage.times)
+            if stage.law is RepairLaw.FIXED:
+                yield stage.time, f"repair.stages.{number}.time"
+
+
+def _recorded(scenario: Scenario) -> bool:
+    """Return whether computing times on each worker have to be recorded: there are repairs, and a
+    retirement policy that may ask for them."""
+    return scenario.repair is not None and not isinstance(scenario.repair.retirement, NeverRetire)

@@ -1,0 +1,68 @@
+"""The reserve: workers that their owner keeps until they are called for the first job of a queue
+(rules.md, P11). Its keys are those of `[platform]`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from actors.agents.acts import Act
+from actors.events import ReserveDescribed
+from actors.intervals import text
+from actors.parts.queue_part import QueuePart
+from actors.parts.reserve import Reserve as ReserveOfQueue
+from actors.runtime import System
+from policies.interface.queue import BatchPolicy
+from policies.maths.speedup import Asking
+from sims.errors import unfit
+from sims.scenario import Scenario
+from sims.scenario.parts.part import Refusal, ScenarioPart, Timed
+from sims.scenario.submissions import Workload
+
+
+class Reserve(ScenarioPart):
+    """The reserve of a platform."""
+
+    def of_queues(self, scenario: Scenario) -> Iterator[Refusal]:
+        if scenario.full_platform.reserve:
+            why = "has no queue whose first job could lack workers"
+            yield "platform.reserve", why, "no reserve"
+
+    def check_queue(self, scenario: Scenario, jobs: Workload, policy: BatchPolicy) -> None:
+        """Raise InputError for a reserve that leaves no other worker, or where a job requests no
+        number of workers, so that it never lacks any."""
+        platform = scenario.full_platform
+        if not platform.pool.reserve:
+            return
+        if platform.pool.reserve >= platform.able:
+            problem = f"{platform.pool.reserve:,} of {platform.able:,} workers that are no spares"
+            raise unfit("platform.reserve", problem, f"a number below {platform.able:,}")
+        for job in jobs.jobs:
+            if not isinstance(job.profile, Asking):
+                problem = f"{job.name} wants no number of workers, so that none can be lacking"
+                raise unfit("platform.reserve", problem, "rigid jobs, or no reserve")
+
+    def of_queue(self, scenario: Scenario, policy: BatchPolicy) -> Iterator[QueuePart]:
+        platform = scenario.full_platform
+        if platform.reserve:
+            yield ReserveOfQueue(list(platform.reserve), platform.pool.reserve_delay)
+
+    def acts_refused(self, scenario: Scenario, ignored: bool) -> Mapping[Act, str]:
+        if scenario.full_platform.reserve:
+            return {}
+        return {Act.CALL: "there is none; accepted: a scenario with platform.reserve"}
+
+    def describe(self, scenario: Scenario, system: System) -> None:
+        platform = scenario.full_platform
+        if platform.reserve:
+            named = text(((platform.reserve[0], platform.reserve[-1]),))
+            system.describe(ReserveDescribed, named, platform.pool.reserve_delay)
+
+    def names_owned(self, scenario: Scenario) -> bool:
+        return bool(scenario.full_platform.reserve)
+
+    def simulated(self, scenario: Scenario) -> Iterator[str]:
+        if scenario.full_platform.reserve:
+            yield "platform.reserve"
+
+    def lengths(self, scenario: Scenario) -> Iterator[Timed]:
+        yield scenario.full_platform.pool.reserve_delay, "platform.reserve_delay"

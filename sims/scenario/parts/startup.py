@@ -1,0 +1,41 @@
+"""Start-up: the times in which workers are chosen for a run, and it starts up (rules.md, R5). The
+keys are those of `[job]`, and of listed jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from attrs import evolve
+
+from policies.interface.queue import BatchJob
+from sims.scenario import Scenario
+from sims.scenario.jobs import AnyJob, JobSection
+from sims.scenario.parts.part import ScenarioPart, Timed
+
+
+class Startup(ScenarioPart):
+    """What passes before a run's members fetch anything."""
+
+    unplayable: ClassVar[str] = "start-up"
+
+    def asked(self, job: BatchJob, section: JobSection, own: AnyJob | None) -> BatchJob:
+        startup, select = section.startup, section.selecting
+        if own is not None:
+            startup = startup if own.startup is None else own.startup
+            select = select if own.select is None else own.select
+        return evolve(job, startup=startup, select=select) if startup or select else job
+
+    def simulated(self, scenario: Scenario) -> Iterator[str]:
+        section = scenario.job
+        own = any(it.startup or it.select for it in section.jobs)
+        if section.startup or section.selecting or own:
+            yield "job.startup"
+
+    def lengths(self, scenario: Scenario) -> Iterator[Timed]:
+        section = scenario.job
+        yield section.startup, "job.startup"
+        yield section.selecting, "job.select"
+        for number, own in enumerate(section.listed):
+            yield own.startup or 0, f"job.jobs.{number}.startup"
+            yield own.select or 0, f"job.jobs.{number}.select"
