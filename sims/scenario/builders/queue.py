@@ -40,6 +40,7 @@ from policies.queue.names import allocation_named, default_order, order_named, s
 from policies.queue.orders import MULTIFACTOR
 from sims.errors import unfit
 from sims.scenario import Scenario, Unit
+from sims.scenario.multifactor import multifactor
 from sims.scenario.own_code import OWN, own
 from sims.scenario.parts import PARTS
 from sims.scenario.parts.part import Choice
@@ -110,8 +111,6 @@ def _policy(scenario: Scenario, jobs: Workload) -> BatchPolicy:
 def _order_named(scenario: Scenario, jobs: Workload, name: str) -> Order | TimedOrder:
     """Return the papers' or the field's order called `name`. Raises ValueError for another name."""
     if name == MULTIFACTOR:
-        from sims.scenario.multifactor import multifactor
-
         tiers = scenario.full_platform.tiers
         return multifactor(scenario.policy.parameters, scenario.times is Unit.S, tiers)
     return order_named(name, min(job.submitted for job in jobs.jobs))
