@@ -120,7 +120,8 @@ class ComputingFaults(Hazard):
 
     def started(self) -> None:
         if not isinstance(self.units, range):
-            self.units = frozenset(self.units)
+            self.units = set(self.units)
+        self._await_wear()
 
     # --- runs begin and cease to compute ------------------------------------------------------
 
@@ -264,6 +265,10 @@ class ComputingFaults(Hazard):
     def cure(self, message: UnitCured, _: int) -> None:
         """Take a unit off its clock for good, as a repair has removed the cause of its faults."""
         unit = message.unit
+        struck = self.wear is not None and unit in self.units and unit not in self.cured
+        if struck and self._gaps.pop(unit, None) is None:
+            # Its next time, if it wears out, does not depend on whether this one had begun.
+            self.gap(unit)
         self.cured.add(unit)
         self._left.pop(unit, None)
         clock = self._clock_of.pop(unit, None)
@@ -272,6 +277,24 @@ class ComputingFaults(Hazard):
             clock.take(unit)
             self._aim(clock)
             self._set_timer()
+        self.note_cure(unit)
+
+    def take_on(self, units: Sequence[int]) -> None:
+        """Put units that have worn out at this instant on the clocks of the jobs that compute on
+        them."""
+        assert isinstance(self.units, set)
+        self.cured.difference_update(units)
+        self.units.update(units)
+        for clock in list(self._clocks.values()):
+            held = set(self._of(_units(clock.members, self.unit_size)))
+            joins = [unit for unit in units if unit in held]
+            if joins:
+                clock.settle(self.now)
+            for unit in joins:
+                self._put_on(clock, unit)
+            if joins:
+                self._aim(clock)
+        self._set_timer()
 
     @handles(FaultDue)
     def fail_workers(self, message: FaultDue, cause: int) -> None:

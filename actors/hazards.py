@@ -12,8 +12,11 @@ from attrs import define, field
 from numpy.random import Generator
 
 from actors.chance import Chance
+from actors.events import UnitsWornOut
+from actors.intervals import intervals_of, text
 from actors.repair_messages import UnitCured, UnitStruck
-from actors.runtime import Actor, Phase, handles, message
+from actors.runtime import Actor, Phase, Timer, handles, message
+from actors.wear import WEAR_DUE, Wear, WearDue
 from actors.worker_messages import Fail, FaultComes, Hang
 from policies.availability import WorkerState
 from policies.maths.markov import MarkovChain
@@ -174,6 +177,14 @@ class FaultDue:
     fault: Fail | Hang
 
 
+@message
+class WornUnitFails:
+    """A hazard tells itself that the unit numbered `unit`, which has worn out, fails or hangs
+    now."""
+
+    unit: int
+
+
 @define(eq=False)
 class Spread:
     """Decides which other nodes of a rack fail at the same instant because one of its nodes does.
@@ -221,11 +232,19 @@ class Hazard(Actor):
     repairs: Actor | None = None
     """Actor that repairs what faults strike (rules.md, R6); None: a fault has a downtime
     instead."""
+    wear: Wear | None = None
+    """Chooses the units that come under the law in the course of time; None: none do."""
     cured: set[int] = field(init=False, factory=set)
-    """Numbers of the units that the law strikes no more, because a repair has removed the cause."""
+    """Numbers of the units that `faults` strikes no more, because a repair has removed the
+    cause."""
+    _worn: dict[int, Timer] = field(init=False, factory=dict)
+    """Maps each unit that has worn out to the timer of its next fault."""
+    _wears: bool = field(init=False, default=False)
+    """Whether a timer is set for the next instant at which units wear out."""
 
     def started(self) -> None:
         self._await_fault()
+        self._await_wear()
 
     def _await_fault(self, cause: int | None = None) -> None:
         """Set a timer for the next fault of `faults`. With `cause`, the number of an event, let
@@ -239,20 +258,20 @@ class Hazard(Actor):
                 due = FaultDue(struck, fault)
                 self.at(time, due, self.system.origin, Phase.FAULTS_OCCUR)
                 return
-            self.strike(struck, fault, cause)
+            if struck not in self.cured:
+                self.strike(struck, fault, cause)
 
     @handles(FaultDue)
     def fail_workers(self, message: FaultDue, cause: int) -> None:
-        self.strike(message.struck, message.fault, cause)
+        if message.struck not in self.cured:
+            self.strike(message.struck, message.fault, cause)
         self._await_fault(cause)
 
     def strike(self, struck: int, fault: Fail | Hang, cause: int) -> None:
         """Make all workers of the unit numbered `struck` fail or hang now, and those of the units
         to which its fault spreads. Where faults are repaired, report the units that fail to the
-        actor that repairs instead. A unit that has been cured is not struck."""
+        actor that repairs instead."""
         nodes = self.nodes
-        if struck in self.cured:
-            return
         others = self.spread.struck(struck, len(nodes)) if self.spread and nodes else ()
         for unit in (struck, *others):
             if self.repairs is not None and isinstance(fault, Fail):
@@ -265,6 +284,54 @@ class Hazard(Actor):
     @handles(UnitCured)
     def cure(self, message: UnitCured, _: int) -> None:
         self.cured.add(message.unit)
+        timer = self._worn.pop(message.unit, None)
+        if timer is not None:
+            self.cancel(timer)
+        self.note_cure(message.unit)
+
+    # --- units that wear out ------------------------------------------------------------------
+
+    def note_cure(self, unit: int) -> None:
+        """Count a unit whose faults' cause is removed as one that can wear out again."""
+        if self.wear is not None:
+            self.wear.struck.discard(unit)
+            self._await_wear()
+
+    def _await_wear(self) -> None:
+        """Set a timer for the next instant at which units wear out, unless one is set."""
+        if self.wear is None or self._wears:
+            return
+        due = self.wear.next(self.due_by)
+        if due is not None:
+            self._wears = True
+            # Before repairs end: what they cure at this instant can wear out at the next one.
+            self.at(due, WEAR_DUE, self.system.origin, Phase.RUNS_END)
+
+    @handles(WearDue)
+    def wear_out(self, _: WearDue, cause: int) -> None:
+        """Record which units wear out at this instant, and strike them from now on."""
+        assert self.wear is not None
+        units = self.wear.worn()
+        if units:
+            self.record(cause, UnitsWornOut, self.wear.law, text(intervals_of(units)))
+            self.take_on(units)
+        self._wears = False
+        self._await_wear()
+
+    def take_on(self, units: Sequence[int]) -> None:
+        """Strike these units, which have worn out at this instant, from now on."""
+        for unit in units:
+            self._await_worn(unit)
+
+    def _await_worn(self, unit: int) -> None:
+        assert self.wear is not None
+        gap, fails = self.wear.gap(unit), WornUnitFails(unit)
+        self._worn[unit] = self.after(gap, fails, self.system.origin, Phase.FAULTS_OCCUR)
+
+    @handles(WornUnitFails)
+    def fail_worn(self, message: WornUnitFails, cause: int) -> None:
+        self.strike(message.unit, self.fault, cause)
+        self._await_worn(message.unit)
 
     def fail_worker(self, worker: int, fault: Fail | Hang, cause: int) -> None:
         """Send the worker the message `fault`, by which it fails, or the run that holds it hangs,

@@ -50,6 +50,7 @@ def summary_json(summary: Summary) -> dict[str, object]:
         "events": summary.events,
         "faults": _faults_as_json(summary.faults, summary.time),
         "hangs": {"came": summary.faults.hung, "detected": summary.faults.detected},
+        **({"worn_out": summary.faults.worn} if summary.faults.worn else {}),
         **_repairs_as_json(summary.repairs),
     }
 
@@ -94,6 +95,8 @@ def _fault_rows(faults: Faults, time: float, unit: str) -> Iterator[tuple[str, s
             yield "  fitted", f"{law}; in its log {log_rate(fit.mtbf, fit.log_mtbf, unit)}"
             if differ(fit.mtbf, fit.log_mtbf):
                 yield "warning", PARTED
+    if faults.worn:
+        yield "worn out", f"{counted(faults.worn, 'unit')} in the course of time"
     if faults.hung:
         yield "hangs", f"{faults.hung:,} came, {faults.detected:,} detected"
 

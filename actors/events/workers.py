@@ -91,6 +91,35 @@ class FaultsDescribed(Event):
 
 
 @frozen
+class WearDescribed(Event):
+    """Records how units wear out, that is, come under a law of faults in the course of time; once
+    for each such law, at the start."""
+
+    law: Annotated[int, Quantity(meaning="Number of the law among the scenario's laws, from 0.")]
+    size: Annotated[int, Quantity("workers")]
+    """Number of workers of a whole unit."""
+    interval: Time
+    """Time from one instant at which units wear out to the next; the first is one interval after
+    the start."""
+    count: Annotated[int, Quantity("units")]
+    """Number of units that are drawn at each of these instants, as long as so many are left that
+    the law does not strike."""
+    listed: tuple[WorkerSet, ...]
+    """Numbers of the units that wear out at the first of these instants, in place of drawn ones,
+    unless the law strikes them already."""
+
+
+@frozen
+class UnitsWornOut(Event):
+    """Units come under a law of faults: from now on it strikes them, too. Nobody in the simulated
+    world knows that."""
+
+    law: Annotated[int, Quantity(meaning="Number of the law among the scenario's laws, from 0.")]
+    units: WorkerSet
+    """Numbers of the workers, nodes or racks."""
+
+
+@frozen
 class MaintenancePlanned(Event):
     """Records a window of maintenance, which everybody knows from the start: the owner takes these
     workers DOWN; once for each window, at the start."""

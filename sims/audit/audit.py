@@ -217,6 +217,15 @@ def _describe_owners(w: World, event: e.OwnersDescribed) -> None:
     w.unowned = frozenset(range(size)).difference(numbers(owned))
 
 
+def _describe_faults(w: World, event: e.FaultsDescribed) -> None:
+    """Keep which units a law strikes at the start. Raises Broken if these are none of its units, or
+    it has been described before."""
+    some = numbers(parse_spans(event.struck))
+    sound = event.law not in w.some and max(some, default=0) < event.units
+    possible(sound, "it is no set of these units, or is told twice")
+    w.some[event.law] = event.units, some
+
+
 def _rising(event: e.WorkerPriced) -> bool:
     """Return whether the prices' times rise from 0 on and, if the prices repeat, end before the
     period."""
@@ -398,6 +407,7 @@ def _in_head(general: Sequence[type[Event]]) -> tuple[type[Event], ...]:
 PLATFORM: dict[type[Event], Callable[[World, Any], None]] = {
     e.PlatformDescribed: _describe_platform,
     e.OwnersDescribed: _describe_owners,
+    e.FaultsDescribed: _describe_faults,
     e.PartitionAssigned: partitions.describe,
     e.PartitionDescribed: partitions.describe,
 }

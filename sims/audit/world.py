@@ -294,6 +294,9 @@ class World:
     """Event classes that have come, of those that may come once."""
     place: int = 0
     """Position of the last line of the head in the order in which such lines have to come."""
+    some: dict[int, tuple[int, tuple[int, ...]]] = Factory(dict)
+    """Maps numbers of laws that do not strike all units to the number of all, and to those that it
+    strikes at the start."""
     deadlines: set[str] = Factory(set)
     """Names of jobs that have a deadline."""
     dependencies: Any = None

@@ -42,6 +42,7 @@ from actors.events import (
     ScenarioStarted,
     UnitFailed,
     UnitRetired,
+    UnitsWornOut,
     WorkerChanged,
     WorkloadEnded,
 )
@@ -72,6 +73,8 @@ class Faults:
     """Whether faults are repaired: then each is an event of its own."""
     some: set[int] = field(factory=set)
     """Numbers of the laws that strike some units only, such as lemons."""
+    worn: int = 0
+    """Number of units that have come under a law in the course of time."""
     _down_since: dict[int, float] = field(factory=dict)
     """Maps each worker that went DOWN for an unknown time to the time of that change."""
 
@@ -90,6 +93,14 @@ class Faults:
                 self.laws.append(event)
             case FaultsFitted():
                 self.fits.append(event)
+            case _:
+                self._count(event)
+
+    def _count(self, event: Event) -> None:
+        """Count hangs, and units that wear out."""
+        match event:
+            case UnitsWornOut():
+                self.worn += count_in(event.units)
             case RunHung():
                 self.hung += 1
             case HangDetected():
@@ -187,6 +198,7 @@ WANTED: frozenset[type[Event]] = frozenset(
             ScenarioEnded,
             FaultsExpected,
             FaultsFitted,
+            UnitsWornOut,
         ),
         *(RunHung, HangDetected),
     )

@@ -61,9 +61,10 @@ def stated(scenario: Scenario) -> bool:
     at the start, fits a log or replays one, and none counts computing time only.
 
     Where computing time counts, what is expected depends on the run. The log has no place for what
-    a lognormal law lets expect.
+    a lognormal law lets expect, nor for units that wear out.
     """
-    if any(law.by_computing or isinstance(law, Lognormal) for law in scenario.faults.laws):
+    laws = scenario.faults.laws
+    if any(it.by_computing or isinstance(it, Lognormal) or it.wearing for it in laws):
         return False
     return any(
         getattr(law, "age", None) is not None or isinstance(law, ReplayedFaults)
@@ -114,8 +115,13 @@ def fault_lines(scenario: Scenario, until: float, area: float | None) -> Iterato
             # A unit computes for its part of the work of all jobs at most.
             passed = area / platform.size
         number = units * law.expected(passed) + listed
+        joining = list(law.joining(platform.count(law.of), until))
+        for since, more_units in joining:
+            number += more_units * law.expected(passed * (until - since) / until)
         spread = _spread(scenario, law)
         more = f"; each worker struck, {amount_of(spread, 3)} others in its rack" if spread else ""
+        worn = sum(it for _, it in joining)
+        more = f", and of {worn:,} more that wear out{more}" if worn else more
         yield f"  {what} {amount_of(number, 4)} expected {within} of {counted(units, one)}{more}"
         yield from _fit_lines(law, unit)
         yield from _age_lines(law, units, until, within)

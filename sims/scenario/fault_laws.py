@@ -6,6 +6,8 @@ import enum
 import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import count as count_from
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
 
@@ -47,6 +49,7 @@ Sigma = Annotated[
     float, Accepts("a number above 0, up to 4: above, most faults come at once", {"gt": 0, "le": 4})
 ]
 Share = Annotated[float, Accepts("a number above 0, up to 1", {"gt": 0, "le": 1})]
+ShareOrNone = Annotated[float, Accepts("a number from 0 to 1", {"ge": 0, "le": 1})]
 Outcome = Annotated[int, Field(ge=0, le=1)]
 Asked = Annotated[
     Annotated[float, Field(ge=0, le=1)] | tuple[Outcome, ...],
@@ -163,6 +166,11 @@ class FaultFields(Section):
         return getattr(self, "age", None) or Age.NEW
 
     @property
+    def wearing(self) -> bool:
+        """Whether units come under the law in the course of time."""
+        return getattr(self, "interval", None) is not None
+
+    @property
     def ages(self) -> bool:
         """Whether the units have an age: listed faults, and a user's own, have only their times."""
         return False
@@ -177,6 +185,15 @@ class FaultFields(Section):
     def mean_downtime(self) -> float:
         """Mean time for which a fault keeps a worker DOWN, time units; 0 for hangs."""
         return 0.0 if self.hangs else self.downtime
+
+    def wears(self, total: int) -> tuple[float, int, tuple[tuple[int, ...], ...]] | None:
+        """Return how units come under the law in the course of time; None, as only laws of some
+        units have that."""
+        return None
+
+    def joining(self, total: int, until: float) -> Iterator[tuple[float, int]]:
+        """Yield when, and how many of `total` units, come under the law: none."""
+        yield from ()
 
     def units_of(self, total: int, rng: Callable[[], Generator]) -> tuple[int, ...] | None:
         """Return the numbers, ascending, of those of `total` units (workers, nodes or racks, as
@@ -220,8 +237,11 @@ class FaultFields(Section):
 
     def mean_of(self, total: int) -> float:
         """Return the mean time between the drawn faults of a unit, averaged over all of `total`
-        units, of which the law may strike a part: the law's mean over that fraction."""
+        units, of which the law may strike a part at the start: the law's mean over that fraction;
+        inf if it strikes none then."""
         law, part = cast(Any, self), self.part(total)
+        if not part:
+            return math.inf
         return float(law.mtbf) / part if part < 1 else cast(float, law.mtbf)
 
     def mtbf_over(self, since: float, until: float) -> float:
@@ -325,9 +345,9 @@ class OfSome(FaultFields):
     """The keys of a law of faults that can be of some of the units only, such as lemons: nodes that
     fail more often than others."""
 
-    share: Share | None = None
+    share: ShareOrNone | None = None
     """Part of the units that the law strikes, rounded to whole units and drawn at the start;
-    default: all."""
+    default: all. It is 0 only where units wear out (`interval`)."""
     units: Units | None = None
     """Numbers of the units that the law strikes, such as `"0-15, 40"`; default: all."""
     clock: Clock = Clock.CALENDAR
@@ -336,9 +356,19 @@ class OfSome(FaultFields):
     gaps: tuple[tuple[Gap, ...], ...] = ()
     """Computing times between the faults of units 0, 1, ..., in order, in place of those that are
     drawn; after the end of its list a unit's are drawn."""
+    interval: Duration | None = None
+    """Time after which, again and again, units wear out: the law strikes more of them from then on.
+    Needs `share` or `units`, those at the start; default: none wear out."""
+    share_added: Share | None = None
+    """Part of all units that wears out at each of these times, rounded to whole units and drawn
+    among those that the law does not strike."""
+    added: tuple[Units, ...] = ()
+    """Numbers of the units that wear out at the first of these times, in order, in place of those
+    that are drawn."""
 
     def check(self) -> None:
         super().check()
+        self._check_wear()
         if self.share is not None and self.units is not None:
             raise InputError("", "share", "stands beside `units`", "one of them")
         if self.gaps and self.clock is Clock.CALENDAR:
@@ -352,6 +382,52 @@ class OfSome(FaultFields):
                 accepted = "ranges that rise and do not overlap"
                 raise InputError("", "units", f"{self.units!r} is not accepted", accepted)
             last = end
+
+    def _check_wear(self) -> None:
+        """Raise InputError where the keys about units that wear out do not go together."""
+        adds = "share_added" if self.share_added is not None else "added" if self.added else None
+        if (self.interval is None) != (adds is None):
+            key, other = ("interval", "share_added") if adds is None else (adds, "interval")
+            raise InputError("", key, f"needs `{other}`", f"both, or no {key}")
+        if adds is not None and self.share is None and self.units is None:
+            problem = "without `share` or `units` the law strikes all units from the start"
+            raise InputError("", adds, problem, "share = 0.1, say, those at the start")
+        if self.share == 0 and adds is None:
+            problem = "0 is not accepted: the law would strike no unit"
+            raise InputError("", "share", problem, "a number above 0, up to 1, or an interval")
+
+    def wears(self, total: int) -> tuple[float, int, tuple[tuple[int, ...], ...]] | None:
+        """Return how units wear out: (interval, number of the `total` units that do so each time,
+        those that are listed for the first times); None if none wear out.
+
+        Raises InputError where a listed unit does not exist, and where the share is less than half
+        a unit.
+        """
+        if self.interval is None:
+            return None
+        listed = tuple(members(intervals_in(units)) for units in self.added)
+        for text, units in zip(self.added, listed, strict=True):
+            if units[-1] >= total:
+                raise unfit("faults.added", repr(text), f"{self.of.value} 0 to {total - 1}")
+        count = math.floor((self.share_added or 0) * total + 0.5)
+        if self.share_added is not None and not count:
+            problem = f"{self.share_added!r} of {total} {self.of.value} is less than half of one"
+            raise unfit("faults.share_added", problem, f"{0.5 / total:.3g} or more")
+        return self.interval, count, listed
+
+    def joining(self, total: int, until: float) -> Iterator[tuple[float, int]]:
+        """Yield (time, number of units) for each time, up to `until`, at which units wear out, if
+        none of `total` is cured."""
+        wears, left = self.wears(total), total - self.struck(total)
+        if wears is None:
+            return
+        interval, count, listed = wears
+        for number in takewhile(lambda it: it * interval <= until, count_from(1)):
+            more = len(listed[number - 1]) if number <= len(listed) else count
+            more, left = min(more, left), left - min(more, left)
+            if not more and (not left or number > len(listed)):
+                return
+            yield number * interval, more
 
     @property
     def ages(self) -> bool:

@@ -146,10 +146,11 @@ class ProtectionSection(Section):
 
     @property
     def stores(self) -> bool:
-        """Whether some checkpoints leave the members' memory, for the shared storage or the
-        master."""
-        buddies = self.kind is ProtectionKind.BUDDIES
-        return self.kind is ProtectionKind.IMAGES or (buddies and self.images_every is not None)
+        """Whether some checkpoints leave the members' memory, for the shared storage or the master:
+        not images that cost nothing."""
+        if self.kind is ProtectionKind.BUDDIES:
+            return self.images_every is not None
+        return self.kind is ProtectionKind.IMAGES and not self.continuous
 
     @property
     def plain(self) -> bool:

@@ -68,6 +68,7 @@ class Submission:
         failing = [
             (platform.unit_size(law.of), law.mtbf_over(*span) / law.part(platform.count(law.of)))
             for law in faults.laws
+            if law.part(platform.count(law.of))
         ]
         arguments = self.job.verification, self.image, together(it for _, it in failing), failing
         return self.protection.rules(*arguments, scenario.storage, platform.node)

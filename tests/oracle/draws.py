@@ -15,6 +15,7 @@ from actors.events import (
     FaultsReplayed,
     RunStarted,
     StandbysHeld,
+    UnitsWornOut,
     WorkerChanged,
 )
 from actors.runtime import Record
@@ -34,6 +35,8 @@ def draw_chances(rng: Random, scenario: Table) -> None:
         law |= {"kind": "weibull", "shape": rng.choice([0.7, 1, 3])}
         law |= {"mtbf": workers * rng.randint(15, 50), "age": rng.choice(["new", "stationary"])}
         law |= rng.choice([{}, {"share": rng.choice([0.2, 0.5, 0.7])}])
+        if "share" in law and rng.random() < 0.5:
+            law |= {"interval": rng.choice([5, 12.5, 30]), "share_added": rng.choice([0.5, 0.6])}
         law |= {"spread": 0.4} if law["of"] == "nodes" else {}
         scenario["drawn"].append(law | {"detection": rng.choice([0, 0, 1.5])})
     if rng.random() < 0.4:
@@ -94,19 +97,45 @@ def _listed(law: Table, number: int, scenario: Table, records: Sequence[Record])
     ]
     if "share" in law:
         assert len(set(share[0])) == floor(law["share"] * units.units + 0.5)
+        worn = _worn(law, number, set(share[0]), units.units, records)
         away = _away(records, {time for time, _ in struck})
         for time, unit in struck:
+            under = {*share[0], *(it for t, it in worn if t <= time)}
             # It also spreads from a unit that is DOWN, of whose fault no line tells.
             sources = [
                 it
-                for it in share[0]
+                for it in under
                 if (time, it) in struck
                 or away[time].issuperset(units.workers(it, scenario["workers"]))
             ]
             racks = {it // units.rack for it in sources}
-            assert unit in share[0] or ("spread" in law and unit // units.rack in racks)
+            assert unit in under or ("spread" in law and unit // units.rack in racks)
     kept = {key: law[key] for key in ("of", "downtime", "detection")}
     return kept | {"strikes": sorted(struck)}
+
+
+def _worn(
+    law: Table, number: int, under: set[int], units: int, records: Sequence[Record]
+) -> list[tuple[float, int]]:
+    """When units wear out, and which: at each multiple of the interval as many as the rule says, of
+    those that the law does not strike (F8)."""
+    found: list[tuple[float, int]] = []
+    under = set(under)
+    lines = [
+        (record.t, _numbers(record.event.units))
+        for record in records
+        if isinstance(record.event, UnitsWornOut) and record.event.law == number
+    ]
+    assert "interval" in law or not lines
+    for k, (time, worn) in enumerate(lines):
+        left = units - len(under)
+        assert isclose(time, (k + 1) * law["interval"]) and under.isdisjoint(worn)
+        assert len(worn) == min(floor(law["share_added"] * units + 0.5), left) > 0
+        under.update(worn)
+        found += [(time, unit) for unit in worn]
+    if "interval" in law and len(under) < units:
+        assert records[-1].t <= (len(lines) + 1) * law["interval"]
+    return found
 
 
 def _away(records: Sequence[Record], times: set[float]) -> dict[float, set[int]]:

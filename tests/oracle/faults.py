@@ -56,14 +56,42 @@ class Law:
         self.curable = bool(said.get("curable", False))
         self.cured: set[int] = set()
         """Units that it strikes no more (R6)."""
-        some = said.get("units")
-        self.gaps = {
+        self.under = set(said.get("units", range(self.units)))
+        """Units that it strikes now."""
+        self.times = {
             unit: [exact(it) for it in gaps]
             for unit, gaps in enumerate(said.get("gaps", ()))
-            if gaps and unit < self.units and (some is None or unit in some)
+            if unit < self.units
         }
         """Computing times from fault to fault, by unit; the first of each is what is left (F4)."""
+        self.interval = exact(said.get("interval", 0))
+        self.added: list[list[int]] = said.get("added", [])
+        """Units that wear out at each multiple of the interval (F8)."""
         self.downtime = downtime
+
+    @property
+    def gaps(self) -> dict[int, list[Fraction]]:
+        """Of the units that it strikes now, where some are left."""
+        return {unit: gaps for unit, gaps in self.times.items() if gaps and unit in self.under}
+
+    @property
+    def wears(self) -> list[Fraction]:
+        """When units wear out."""
+        return [(k + 1) * self.interval for k in range(len(self.added))]
+
+    def wear(self, now: Fraction) -> None:
+        """Strike those too, from now on, that wear out now."""
+        for time, units in zip(self.wears, self.added, strict=True):
+            if time == now:
+                self.cured -= set(units) - self.under
+                self.under |= set(units)
+
+    def cure(self, unit: int) -> None:
+        """Strike it no more; if it wears out, its next time is the one after that under way."""
+        if unit in self.under and self.times.get(unit):
+            self.times[unit].pop(0)
+        self.under.discard(unit)
+        self.cured.add(unit)
 
     def workers(self, unit: int, of: int) -> range:
         """Those of a unit, of so many in all."""
@@ -72,12 +100,10 @@ class Law:
     def due(self, now: Fraction) -> list[tuple[int, Fraction]]:
         """Units that it strikes now, in order, and how long they are DOWN."""
         found = list(self.strikes.get(now, ()))
-        for unit, gaps in list(self.gaps.items()):
+        for unit, gaps in self.gaps.items():
             if gaps[0] == 0:
                 found.append((unit, self.downtime))
                 gaps.pop(0)
-                if not gaps:
-                    del self.gaps[unit]
         return sorted(it for it in found if it[0] not in self.cured)
 
     def spreads(self, unit: int) -> Iterator[int]:

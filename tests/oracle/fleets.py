@@ -21,6 +21,7 @@ def add_fleet(rng: Random, scenario: dict[str, Any]) -> set[str]:
     if "windows" not in added and not divided and _reserve(rng, scenario):
         added.add("reserve")
     ways = {
+        "always": _save_always,
         "records": _choose_by_record,
         "standbys": _stand_by,
         "replicas": _replicate,
@@ -33,6 +34,19 @@ def add_fleet(rng: Random, scenario: dict[str, Any]) -> set[str]:
     if "repair" not in scenario and rng.random() < 0.15:
         added.add("drawn")  # when all the rest has been drawn
     return added
+
+
+def _save_always(rng: Random, scenario: dict[str, Any]) -> bool:
+    """Have images that cost nothing, now and then; whether a job has."""
+    fit = [job for job in scenario["jobs"] if job["protection"] == "images" and not job["image"]]
+    fit = [job for job in fit if job["copies"] == 1]
+    if not fit or rng.random() < 0.6:
+        return False
+    for job in fit:
+        job |= {"period": "continuous", "cost": 0, "verified": False}
+        for key in ("on_notice", "blocking", "slowdown"):
+            job.pop(key, None)
+    return True
 
 
 def _choose_by_record(rng: Random, scenario: dict[str, Any]) -> bool:
@@ -135,7 +149,16 @@ def _struck(rng: Random, units: int, busy: list[int]) -> dict[str, Any]:
 def _computing(rng: Random, units: int) -> dict[str, Any]:
     gaps = [[rng.randint(1, 12) for _ in range(rng.randint(0, 4))] for _ in range(units)]
     some = sorted(rng.sample(range(units), rng.randint(1, units)))
-    return {"gaps": gaps} | ({"units": some} if rng.random() < 0.5 else {})
+    if rng.random() < 0.5:
+        return {"gaps": gaps}
+    wear = {"interval": rng.choice([1, 2, 3, 5, 8]), "added": _worn(rng, units)}
+    return {"gaps": gaps, "units": some} | (wear if rng.random() < 0.6 else {})
+
+
+def _worn(rng: Random, units: int) -> list[list[int]]:
+    """Who wears out at each of some instants, some of them for the second time."""
+    drawn = (rng.sample(range(units), rng.randint(1, min(3, units))) for _ in range(8))
+    return [sorted(it) for it in drawn][: rng.randint(1, 8)]
 
 
 def _replayed(rng: Random, units: int) -> dict[str, Any]:
@@ -180,7 +203,8 @@ def _store(rng: Random, scenario: dict[str, Any]) -> bool:
     stored = [
         job
         for job in scenario["jobs"]
-        if job["protection"] == "images" or job.get("images_every") is not None
+        if (job["protection"] == "images" and job["period"] != "continuous")
+        or job.get("images_every") is not None
     ]
     if not stored or rng.random() < 0.5:
         return False

@@ -29,7 +29,10 @@ class Job:
         self.protection = Protection(said["protection"])
         protected = self.protection is not Protection.NONE
         self.verified = bool(said["verified"]) and protected
-        self.period = exact(said["period"]) if protected and said["period"] is not None else None
+        period = said["period"] if protected else None
+        self.always = period == "continuous"
+        """Whether what a run has computed is saved without a checkpoint (P7)."""
+        self.period = None if self.always or period is None else exact(period)
         self.earliest, self.verification = exact(said["release"]), exact(said["verification"])
         self.whose: dict[str, str] = {
             key: said[key] for key in ("user", "group", "queue") if key in said
@@ -95,6 +98,12 @@ class Job:
             return self.time
         task_times = self._said["w"]
         return max(tasks * exact(task_times[q]) for q, tasks in self.units(members).items())
+
+    def keep(self, run: Run) -> None:
+        """What a run has computed is the image, if it is further than that (P7)."""
+        state, before = State(run, run.done), self.image.fraction if self.image else ZERO
+        if self.always and state.fraction > before:
+            self.image = state
 
     def finds_error(self) -> bool:
         """A verification ends: what the list says of it."""

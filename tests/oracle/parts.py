@@ -138,6 +138,7 @@ class Parts:
 
     def _stop_computing(self, run: Run) -> None:
         if run.done == run.work:
+            run.job.keep(run)
             run.part, run.left = Part.FINAL, run.job.verification
         else:
             run.target = run.work
@@ -214,6 +215,7 @@ class Parts:
         """Members are free at once, unless buddies are kept for the next run."""
         job, group = run.job, run.group
         run.end, run.outcome = self.now, outcome
+        job.keep(run)
         self.drop_messages(run, list(run.pending))
         group.run, group.pause = None, None
         group.out.clear()

@@ -157,7 +157,7 @@ class RepairWorld(World):
     def _cure(self, unit: Unit) -> None:
         for law in self.laws:
             if law.curable and law.of == KINDS[unit.kind]:
-                law.cured.add(unit.first // unit.each)
+                law.cure(unit.first // unit.each)
 
     def _retires(self, unit: Unit) -> bool:
         if self.rule is None:

@@ -93,6 +93,7 @@ class World(Parts):
         ]
         self.cells = Cells(self, scenario)
         times = times.union(*(law.strikes for law in self.laws))
+        times = times.union(*(law.wears for law in self.laws))
         times = times.union(*(worker.timeline.times for worker in self.workers))
         last = len(self.startable)
         self.uncalled = list(range(last - scenario.get("reserve", 0), last))
@@ -145,6 +146,8 @@ class World(Parts):
         for run in self._active():
             self._pass_time(run)
         self._end_final_verifications()
+        for law in self.laws:
+            law.wear(self.now)
         self._change_workers()
         submit_followers(self.jobs, self.now)
         self._decide()

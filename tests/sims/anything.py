@@ -352,8 +352,8 @@ def overlaid(seed: int) -> Table:
 
 
 def fleet(seed: int) -> Table:
-    """Lemons, some by computing time, racks, faults that spread within racks, hangs, and start-ups,
-    over any of the others."""
+    """Lemons, some by computing time and some of units that wear out, racks, faults that spread
+    within racks, hangs, start-ups, and images that are always there, over any of the others."""
     rng = default_rng([seed, 12])
     made: Callable[[int], Table] = one(rng, queue, varied_pack, enrolled, overlaid)
     table = made(seed)
@@ -378,6 +378,13 @@ def fleet(seed: int) -> Table:
     hanging = rng.random() < 0.6 and (not pack or _fatal(table))
     if hanging:
         laws.insert(int(rng.integers(3)), one(rng, hangs, listed))
+    more = default_rng([seed, 53])
+    if {"share", "units"} & lemons.keys() and more.random() < 0.5:
+        drawn, listed = {"share_added": 0.5}, {"added": ["0"]}
+        lemons |= one(more, drawn, listed, drawn | listed) | {"interval": one(more, 1.5, 4, 10)}
+    if table["job"]["kind"] != "malleable" and "master" not in table and more.random() < 0.2:
+        always = {"kind": "images", "period": "continuous"}
+        table["protection"] = always | {"recovery": one(more, 0, 0.5)}
     return table | {"faults": laws}
 
 

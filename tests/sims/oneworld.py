@@ -75,7 +75,7 @@ def play(case: Table, until: float | None = None) -> list[Record]:
 PLATFORM = ("node", "rack", "spares", "reserve", "reserve_delay")
 LAW = (
     *("strikes", "of", "effect", "downtime", "detection", "spread", "curable", "gaps"),
-    *("start", "nodes", "kind", "mtbf", "shape", "age", "share"),
+    *("start", "nodes", "kind", "mtbf", "shape", "age", "share", "interval", "share_added"),
 )
 POLICIES = {"greedy": "R-LIST-0", "FCFS": "FCFS", "EASY": "EASY"}
 NEVER = 1e12
@@ -152,6 +152,8 @@ def _law(law: Table, repaired: bool) -> Table:
         said |= {"kind": "exponential", "mtbf": NEVER, "clock": "computing"}
     if "units" in law:
         said["units"] = ", ".join(map(str, law["units"]))
+    if "added" in law:
+        said["added"] = [", ".join(map(str, it)) for it in law["added"]]
     if repaired or law.get("effect") == "hang":
         said.pop("downtime", None)
     return said

@@ -20,6 +20,7 @@ from sims.audit.parts.reserve import ReserveRules
 from sims.audit.parts.standbys import StandbyRules
 from sims.audit.parts.startup import StartupRules
 from sims.audit.parts.storage import StorageRules
+from sims.audit.parts.wear import WearRules
 from sims.audit.protection.saving import SavingRules
 from sims.audit.world import PartRules
 
@@ -34,6 +35,7 @@ ORDER: tuple[type[PartRules], ...] = (
     DetectionRules,
     HangRules,
     MaintenanceRules,
+    WearRules,
     RepairRules,
     ReserveRules,  # its line in the head comes before those of maintenance
     DependencyRules,

@@ -79,8 +79,8 @@ class ExpectedRepairs:
     """Units in repair."""
     retired: set[int] = Factory(set)
     """Workers that are DOWN for ever."""
-    cured: set[tuple[Struck, int]] = Factory(set)
-    """Kind and lowest worker of each unit that curable laws strike no more."""
+    cured: set[tuple[int, int]] = Factory(set)
+    """Number of the law, and lowest worker, of each unit that a curable law strikes no more."""
     broken: dict[int, set[ExpectedUnit]] = Factory(dict)
     """Maps each worker that is DOWN for a fault or a repair to the units for which it is."""
     falls: dict[int, int] = Factory(dict)
@@ -174,7 +174,7 @@ class ExpectedRepairs:
         possible(event.law < len(described.of), "there is no such law")
         possible(described.of[event.law] is event.of, "the law strikes other units")
         workers = self._workers(event.of, event.workers)
-        cured = (event.of, workers[0]) in self.cured and event.law in described.curable
+        cured = (event.law, workers[0]) in self.cured
         # The fault of another node may spread to it.
         spread = event.of is Struck.NODES
         possible(not cured or spread, "the law strikes it no more")
@@ -340,7 +340,8 @@ class ExpectedRepairs:
             unit.stage, unit.since = stage + 1, w.now
             return
         if event.outcome is RepairOutcome.FIXED:
-            self.cured.add((unit.of, unit.workers[0]))
+            laws = (law for law in described.curable if described.of[law] is unit.of)
+            self.cured.update((law, unit.workers[0]) for law in laws)
         self.units.remove(unit)
         self._mend(unit, seq)
         self.ended = unit

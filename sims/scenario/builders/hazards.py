@@ -26,6 +26,7 @@ from actors.worker import WorkerRegistry
 from actors.worker_messages import Fail, Hang
 from sims.errors import unfit
 from sims.scenario import Scenario
+from sims.scenario.builders.wear import describe_wear, wear_of
 from sims.scenario.expectations import expected
 from sims.scenario.fault_laws import gap_of
 from sims.scenario.faults import AnyFault, ReplayedFaults
@@ -84,6 +85,7 @@ def _faulty_units(scenario: Scenario, system: System) -> list[tuple[int, ...] | 
         if units is not None:
             system.describe(FaultsDescribed, number, total, text(intervals_of(units)))
         found.append(units)
+    describe_wear(scenario, system)
     return found
 
 
@@ -122,7 +124,8 @@ def _hazard(
     if law.spread and law.of is Struck.NODES:
         streams = partial(system.unit_stream, f"spread/{number}")
         spread = Spread(platform.rack, Chance(law.spread), streams)
-    about = hazard_name(number), faults, registry, fault, nodes, spread, told
+    wear = wear_of(scenario, system, law, number, faulty)
+    about = hazard_name(number), faults, registry, fault, nodes, spread, told, wear
     if ignored:
         _refuse_others_than_papers(law)
         for part in PARTS:

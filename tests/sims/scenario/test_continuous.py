@@ -114,3 +114,13 @@ def test_images_on_the_masters_channels_take_time() -> None:
     table = scenario([], one={"image": 2, "program": 1}, master={"channels": 1})
     with pytest.raises(InputError, match="channels"):
         run(table)
+
+
+def test_they_take_nothing_of_a_shared_storage() -> None:
+    """Another job saves its 4 bytes to the storage; the one that is always saved has no size. Its 6
+    units of work that are left go on at 7, when two workers are free."""
+    other = {"processors": 1, "time": 3, "protection": {"kind": "images", "bytes": 4, "period": 2}}
+    job = {"kind": "rigid", "jobs": [{"processors": 2, "time": 10}, other]}
+    found = list(run(scenario([[4, 0]], storage={"bandwidth": 1}) | {"job": job}).records())
+    assert [str(it) for it in audit(iter(found))] == []
+    assert [it.t for it in found if isinstance(it.event, JobCompleted)] == [3 + 4, 7 + 6]

@@ -1,0 +1,40 @@
+"""Builder of units that come under laws of faults in the course of time (rules.md, F8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from actors.events import WearDescribed
+from actors.intervals import intervals_of, text
+from actors.runtime import System
+from actors.wear import Wear
+from sims.scenario import Scenario
+from sims.scenario.fault_laws import gap_of
+from sims.scenario.faults import AnyFault
+
+
+def describe_wear(scenario: Scenario, system: System) -> None:
+    """Describe in the log, for each law under which units come, when and how many do."""
+    platform = scenario.full_platform
+    for number, law in enumerate(scenario.faults.laws):
+        if (wears := law.wears(platform.count(law.of))) is not None:
+            interval, count, listed = wears
+            named = tuple(text(intervals_of(units)) for units in listed)
+            size = platform.unit_size(law.of)
+            system.describe(WearDescribed, number, size, interval, count, named)
+
+
+def wear_of(
+    scenario: Scenario, system: System, law: AnyFault, number: int, faulty: Sequence[int] | None
+) -> Wear | None:
+    """Return what chooses the units that come under `law`, which has number `number`, in the course
+    of time; None if none do. `faulty` has the units that it strikes at the start."""
+    total = scenario.full_platform.count(law.of)
+    wears = law.wears(total)
+    if wears is None:
+        return None
+    interval, count, listed = wears
+    stream = partial(system.unit_stream, f"wear/{number}")
+    gap = gap_of(law, partial(system.unit_stream, f"fault/{number}"))
+    return Wear(number, total, set(faulty or ()), interval, count, listed, stream, gap)
