@@ -123,6 +123,8 @@ class Dispatcher:
     """Addresses, by index, of the jobs that have been submitted and are not gone."""
     held: dict[int, tuple[int, int, Intervals]] = field(init=False, factory=dict)
     """Maps each copy to its job's index, the number of its workers, and their numbers."""
+    rest: set[int] = field(init=False, factory=set)
+    """Workers that copies hold because they are of their members' nodes; they are idle."""
     promised: dict[int, int] = field(init=False, factory=dict)
     """Maps each promised worker to the copy that computes on it until that copy ends, although the
     worker is free or another copy holds it."""
@@ -138,6 +140,7 @@ class Dispatcher:
         ready: int = 0,
         sources: Sequence[Source] = (),
         others: Intervals = (),
+        whole: Intervals = (),
     ) -> tuple[int, Intervals, Intervals]:
         """Start one more copy of the job with this index on `processors` free workers, which the
         pool chooses. It holds up to `ready` more, which are to replace members.
@@ -148,6 +151,7 @@ class Dispatcher:
         the event of this instant for which the job can start; if there is none, what `otherwise`
         returns or, without it, `cause`, the event for which the scheduler decides. With `sources`
         the pool chooses so many members in each of these sets, and those held ready among `others`.
+        With `whole` it holds all of these workers, of which some are its members.
         """
         copy, pool = next(self._copies), self.pool
         if ready:
@@ -155,16 +159,19 @@ class Dispatcher:
             return copy, *self._start_ready(copy, index, processors, held, cause, otherwise)
         numbers = pool.allocate(copy, processors, former, index, sources)
         named = self.present(numbers) if numbers else ""
-        self.held[copy] = index, processors, numbers
+        rest: Intervals = pool.allocate_rest(copy, whole, numbers) if whole else ()
+        self.rest.update(members(rest))
+        own = merged(numbers, rest) if rest else numbers
+        self.held[copy] = index, size_of(own) if rest else processors, own
         if self.tracker is not None:
             cause = self._why(self.tracker, index, numbers, cause, otherwise)
-        if self.linked or pool.speeds:
+        if self.linked or pool.speeds or rest:
             about = self.about(members(numbers))
-            message = StartCopy(copy, processors, numbers, named, *about)
+            message = StartCopy(copy, processors, numbers, named, *about, rest=rest)
         else:
             message = StartCopy(copy, processors, numbers, named)
         self.scheduler.send(self.jobs[index], message, cause)
-        return copy, numbers, numbers
+        return copy, own, numbers
 
     def _start_ready(
         self,
@@ -248,11 +255,24 @@ class Dispatcher:
         message = ResizeCopy(copy, numbers, self.present(numbers), *about)
         self.scheduler.send(self.jobs[index], message, cause)
 
+    def release(self, copy: int) -> Intervals:
+        """Take back all workers of a copy that has ended; return them."""
+        _, processors, numbers = self.held.pop(copy)
+        if self.rest:
+            self.rest.difference_update(members(numbers))
+        self.pool.release(processors, numbers)
+        return numbers
+
+    def holder(self, worker: int) -> int:
+        """Return the number of the copy to which it matters what becomes of this worker, as a
+        member or a standby; -1 if there is none."""
+        return -1 if worker in self.rest else self.pool.holder(worker)
+
     def tell_job(self, cause: int, kind: Callable[..., object], worker: int, *more: object) -> bool:
         """Send the message `kind(copy, worker, *more)` to the job whose copy holds `worker`;
         `cause` is the number of the event that leads to it. Return whether a job holds the worker;
-        if none does, nothing is sent."""
-        copy = self.pool.holder(worker)
+        if none does, nothing is sent. A job is told nothing of the rest of its nodes."""
+        copy = self.holder(worker)
         job = self.jobs.get(self.held[copy][0]) if copy >= 0 else None
         if job is not None:
             self.scheduler.send(job, kind(copy, worker, *more), cause)

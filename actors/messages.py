@@ -68,6 +68,9 @@ class StartCopy:
     """The decider's reason, if it gives one."""
     ready: GivenStandbys | None = None
     """Standbys that the copy holds besides; None: its job has none."""
+    rest: Intervals = ()
+    """The other workers of its members' nodes, which the copy holds whole; empty: there are none,
+    or it holds single workers."""
 
 
 @message

@@ -155,6 +155,18 @@ class Pool:
         numbers.remove(taken)
         return taken
 
+    def allocate_rest(self, copy: int, whole: Intervals, taken: Intervals) -> Intervals:
+        """Allocate the rest of the nodes with the workers `whole` to the copy numbered `copy`,
+        which has the members `taken` of them; return it. The caller makes sure that it is free."""
+        assert self.numbers is not None
+        rest = without(whole, members(taken))
+        if rest:
+            self.numbers.remove(rest)
+            self.free -= size_of(rest)
+            if self.changing:
+                self._hold(rest, copy)
+        return rest
+
     def allocate_ready(
         self,
         copy: int,

@@ -242,8 +242,7 @@ class Scheduler(Actor):
     @handles(CopyOver)
     def release(self, message: CopyOver, cause: int) -> None:
         dispatcher = self.dispatcher
-        _, processors, numbers = dispatcher.held.pop(message.copy)
-        self.pool.release(processors, numbers)
+        numbers = dispatcher.release(message.copy)
         if dispatcher.tracker is not None:
             dispatcher.tracker.free(self.now, numbers, cause)
             if not message.gone:
@@ -291,7 +290,7 @@ class Scheduler(Actor):
         if held and message.hidden:
             self.hide(worker, cause)
         else:
-            self.known(worker, state, cause, self.pool.holder(worker) if state is DOWN else -1)
+            self.known(worker, state, cause, dispatcher.holder(worker) if state is DOWN else -1)
 
     def known(self, worker: int, state: WorkerState, cause: int, copy: int) -> None:
         """Act on a worker's change of state, once the job that holds it knows of it: let the

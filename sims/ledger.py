@@ -69,6 +69,8 @@ class Ledger:
     down: defaultdict[str, Exact] = field(init=False, factory=lambda: defaultdict(int))
     """Maps jobs to the time for which they held workers that were DOWN; empty without accounts per
     job."""
+    held_idle: Exact = field(init=False, default=0)
+    """Time of workers that were idle while a job held them, as the rest of its nodes."""
     _unheld: Account = field(init=False, factory=EMPTY.copy)
     """Time of workers that were away while no job held them."""
     workers: bool = False
@@ -97,6 +99,8 @@ class Ledger:
             self.down[it.holder] += amount
         if it.use in UNHELD and it.job is it.holder is None:
             self._unheld[it.use] += amount
+        elif it.use is Use.IDLE:
+            self.held_idle += amount
         for number in numbers_in(it.processors) if self.workers else ():
             self.by_worker[number][it.use] += each
 
@@ -111,17 +115,21 @@ class Ledger:
         for account in (self.total, self._unheld, *self.by_job.values(), *self.by_worker.values()):
             _to_seconds(account)
         _to_seconds(self.down)
+        idle = {Use.IDLE: self.held_idle}
+        _to_seconds(idle)
+        self.held_idle = idle[Use.IDLE]
 
     def held(self, job: str | None = None) -> Account:
         """Return, by use, the processor-seconds for which the job held workers, or for None all
         jobs; call it after `close` (rules.md, M1).
 
-        Time for which a held worker is RECLAIMED or DOWN is included, idle time is 0.
+        Time for which a held worker is RECLAIMED or DOWN is included. Idle time is that of the rest
+        of nodes that jobs hold whole.
         """
         if job is not None:
             return self.by_job[job] | {Use.DOWN: self.down[job]}
         away = {use: self.total[use] - self._unheld[use] for use in AWAY.values()}
-        return self.total | {Use.IDLE: 0} | away
+        return self.total | {Use.IDLE: self.held_idle} | away
 
     @property
     def capacity(self) -> Exact:

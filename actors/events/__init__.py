@@ -52,7 +52,12 @@ from actors.events.pack import (
     RedistributionPlanned,
     WhyIgnored,
 )
-from actors.events.partitions import PartitionAssigned, PartitionDescribed
+from actors.events.partitions import (
+    ExclusiveDescribed,
+    NodesHeld,
+    PartitionAssigned,
+    PartitionDescribed,
+)
 from actors.events.queue import BatchOpened, ReservationDropped, ReservationMade, ShelfOpened
 from actors.events.repair import (
     FaultBlamed,
@@ -169,6 +174,7 @@ __all__ = [
     "DependenciesDescribed",
     "End",
     "EndExpected",
+    "ExclusiveDescribed",
     "FaultBlamed",
     "FaultDetected",
     "FaultIgnored",
@@ -197,6 +203,7 @@ __all__ = [
     "MembersPromised",
     "MembersReleased",
     "MessagesDescribed",
+    "NodesHeld",
     "NoticeGiven",
     "Outcome",
     "OwnersDescribed",
@@ -351,7 +358,9 @@ VOCABULARY: tuple[type[Event], ...] = (
     CheckpointLost,
     RestartedFromScratch,
     PartitionDescribed,
+    ExclusiveDescribed,
     PartitionAssigned,
+    NodesHeld,
     ReservationMade,
     ReservationDropped,
     ShelfOpened,

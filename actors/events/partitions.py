@@ -6,7 +6,14 @@ from typing import Annotated
 
 from attrs import frozen
 
-from actors.events.quantities import JobName, Quantity, Time, WorkerCount, WorkerSet
+from actors.events.quantities import (
+    JobName,
+    Quantity,
+    RunNumber,
+    Time,
+    WorkerCount,
+    WorkerSet,
+)
 from actors.runtime import Event
 
 Partition = Annotated[str, Quantity(meaning="Name of the partition.")]
@@ -31,8 +38,28 @@ class PartitionDescribed(Event):
 
 
 @frozen
+class ExclusiveDescribed(Event):
+    """Records that the jobs of a partition hold whole nodes, as many as their processors need; at
+    the start, after the partition itself."""
+
+    partition: Partition
+
+
+@frozen
 class PartitionAssigned(Event):
     """Names the partition of a job, where it is not the one that the job's `queue` names."""
 
     job: JobName
     partition: Partition
+
+
+@frozen
+class NodesHeld(Event):
+    """A copy of a job in an exclusive partition holds these workers, the rest of its members'
+    nodes, from the start of `run` on, until it releases its members. No other job can use them, and
+    they are idle."""
+
+    job: JobName
+    run: RunNumber
+    processors: WorkerSet
+    """The workers of these nodes that are no members."""

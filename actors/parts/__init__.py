@@ -24,6 +24,7 @@ from actors.parts.scheduler_part import SchedulerHost, SchedulerPart
 from actors.parts.standbys import StandbyIntake, Standbys
 from actors.parts.startup import Startup
 from actors.parts.storage import StorageUse
+from actors.parts.whole_nodes import WholeNodes
 
 __all__ = [
     "OF_SCHEDULER",
@@ -38,6 +39,7 @@ __all__ = [
 ORDER: tuple[type[Part], ...] = (
     Startup,
     Reuse,
+    WholeNodes,
     Standbys,  # before all that ask about members: a message about a standby concerns no member
     Repair,  # notes who came back UP before replicas act on it
     Clocks,

@@ -4,7 +4,7 @@ M2)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from attrs import define, frozen
 
@@ -23,6 +23,9 @@ class Sources:
     others: Intervals
     """Free workers among which those held ready are chosen, once the members are: those of the
     partition. A window that takes one of these DOWN costs the run nothing."""
+    whole: Intervals = ()
+    """All workers of the nodes that the run holds whole, members included; empty where it holds
+    its members only."""
 
 
 ANY = Sources((), ())
@@ -43,6 +46,8 @@ class CellsOfPool:
         assert numbers is not None
         free, cells = numbers.intervals(), self.cells.cells
         partition, wanted = waiting.job.partition, waiting.processors
+        if partition in self.cells.exclusive:
+            return self._whole_nodes(waiting, parts, free, now)
         if parts:
             found = [Source(common(free, cells[cell].workers), count) for cell, count in parts]
             if any(source.size < source.count for source in found):
@@ -56,6 +61,41 @@ class CellsOfPool:
                 return None
         own = self.cells.of_partition[partition] if waiting.job.held_ready else ()
         return Sources(found, self._among(free, own))
+
+    def _whole_nodes(
+        self, waiting: Queued, parts: Parts, free: Intervals, now: float
+    ) -> Sources | None:
+        """Return the workers of the nodes that a job of an exclusive partition holds: so many of
+        each cell as `parts` says, or of all that it may have. Nodes are taken by number. In the
+        last of all the placement chooses which workers are members; the rest of it is idle."""
+        left, counts = waiting.processors, self.cells.free(free)
+        if any(counts[cell] < count for cell, count in parts):
+            return None
+        found = list[Source]()
+        for workers in self._nodes(parts, free) if parts else self._all_nodes(waiting, free, now):
+            # A part of a divided node may have no member, and is held all the same.
+            if left > 0 or parts:
+                found.append(Source(workers, min(left, size_of(workers))))
+                left -= found[-1].count
+        whole = merged((), [span for source in found for span in source.workers])
+        return None if left > 0 else Sources(found, (), whole)
+
+    def _all_nodes(self, waiting: Queued, free: Intervals, now: float) -> Iterator[Intervals]:
+        """Yield the workers of each node that is free whole and that the job may have."""
+        job, processors = waiting.job, waiting.processors
+        may = self.cells.open_to(job.partition, processors, waiting.held, now)
+        return ((node,) for node in self.cells.whole(set(may), free))
+
+    def _nodes(self, parts: Parts, free: Intervals) -> Iterator[Intervals]:
+        """Yield the workers of each node, or of each cell of a divided one, that are so many of
+        each cell as `parts` says."""
+        for number, count in parts:
+            cell, node = self.cells.cells[number], self.cells.node
+            if cell.unit == 1:
+                yield cell.workers
+                continue
+            for it in self.cells.free_nodes(number, free)[: count // node]:
+                yield ((it * node, (it + 1) * node - 1),)
 
     def _among(self, free: Intervals, cells: Sequence[int]) -> Intervals:
         return merged((), [it for k in cells for it in common(free, self.cells.cells[k].workers)])

@@ -86,9 +86,9 @@ class Limits(QueuePart):
         waiting, index = run.entry, run.index
         assert waiting is not None
         if index in self.promised:
-            self.promised.remove(index)  # it counts already
-        else:
-            self._count(waiting, 1, int(index not in self.copies))
+            self.promised.remove(index)
+            self._count(waiting, -1, -size_of(waiting))
+        self._count(waiting, int(index not in self.copies), _held(run))
         self.copies[index] = self.copies.get(index, 0) + 1
 
     def ended(self, run: Run, outcome: Outcome) -> None:
@@ -98,14 +98,14 @@ class Limits(QueuePart):
         left = self.copies.pop(index) - 1
         if left:
             self.copies[index] = left
-        self._count(waiting, -1, int(not left))
+        self._count(waiting, -int(not left), -_held(run))
         self.over.update(self._keys_of(waiting.job))
 
-    def _count(self, waiting: Queued, sign: int, jobs: int = 1) -> None:
-        size = size_of(waiting)
+    def _count(self, waiting: Queued, jobs: int, processors: int) -> None:
+        """Count so many jobs, and so many of their processors, more; fewer, if below 0."""
         for key in self._keys_of(waiting.job):
-            self.jobs[key] = self.jobs.get(key, 0) + sign * jobs
-            self.processors[key] = self.processors.get(key, 0) + sign * size
+            self.jobs[key] = self.jobs.get(key, 0) + jobs
+            self.processors[key] = self.processors.get(key, 0) + processors
 
     def _keys_of(self, job: BatchJob) -> tuple[Key, ...]:
         whose = job.user, job.group, job.queue
@@ -177,7 +177,7 @@ class Limits(QueuePart):
         for waiting in some:
             if waiting.key[1] not in self.promised:
                 self.promised.add(waiting.key[1])
-                self._count(waiting, 1)
+                self._count(waiting, 1, size_of(waiting))
 
     def _behind(self, decision: Decision, queue: Sequence[Queued]) -> list[Queued]:
         """Return the first job, in the queue's order, that would exceed a limit beside those ahead
@@ -200,7 +200,7 @@ class Limits(QueuePart):
         jobs, processors = self.jobs, self.processors
         self.jobs, self.processors = dict(jobs), dict(processors)
         try:
-            yield lambda waiting: self._count(waiting, 1)
+            yield lambda waiting: self._count(waiting, 1, size_of(waiting))
         finally:
             self.jobs, self.processors = jobs, processors
 
@@ -210,11 +210,19 @@ class Limits(QueuePart):
             self.held += some
 
 
+def _held(run: Run) -> int:
+    """Return the number of processors that a run counts with: with whole nodes those that it
+    holds, which are fewer than it asked for where the last node is smaller."""
+    assert run.entry is not None
+    return run.processors if run.entry.job.node else size_of(run.entry)
+
+
 def size_of(waiting: Queued) -> int:
-    """Return the number of processors of a job's next run, without those held ready for which it
-    may wait."""
-    profile = waiting.job.profile
-    return profile.processors if isinstance(profile, Asking) else waiting.processors
+    """Return the number of processors that a job's next run keeps from others, without those held
+    ready for which it may wait: those of whole nodes in an exclusive partition."""
+    job = waiting.job
+    asked = job.profile.processors if isinstance(job.profile, Asking) else waiting.processors
+    return job.occupied(asked)
 
 
 def _copied(state: WaitingJobs) -> Callable[[], object]:

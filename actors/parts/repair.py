@@ -114,7 +114,7 @@ class RepairReports(SchedulerPart):
         if message.hidden and scheduler.dispatcher.tell_job(cause, MemberFaultHidden, worker):
             scheduler.hide(worker, cause)
             return
-        copy = scheduler.pool.holder(worker)
+        copy = scheduler.dispatcher.holder(worker)
         # Only a run with replicas goes on while it holds a worker that is DOWN.
         held = scheduler.dispatcher.held
         replicated = copy >= 0 and scheduler.described[held[copy][0]].replicas is not None

@@ -4,7 +4,7 @@ windows of maintenance (rules.md, G5 and M2), so that a plan only has to count t
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from math import inf
 
@@ -51,9 +51,18 @@ class Cell:
     """Spans of time in which they are DOWN for maintenance, sorted and disjoint."""
     partitions: tuple[int, ...]
     """Numbers of the partitions that contain them, ascending."""
-    place: tuple[tuple[int, ...], tuple[int, ...]]
+    place: tuple[tuple[int, ...], tuple[int, ...], int]
     """The partitions and the windows by their places in the scenario file, which decide between
-    cells that are alike otherwise."""
+    cells that are alike otherwise, and then `node`."""
+    unit: int = 1
+    """Number of workers that are taken and become free together: of a node, where all partitions
+    of its workers are exclusive; else 1."""
+
+    @property
+    def node(self) -> int:
+        """Number of the node of which its workers are, where an exclusive partition has it and they
+        are a cell apart because others share the node, or because it is smaller; else -1."""
+        return self.place[2]
 
     @cached_property
     def size(self) -> int:
@@ -100,6 +109,23 @@ class Cell:
         return self.windows[at][1] if at >= 0 and now < self.windows[at][1] else otherwise
 
 
+def _apart(
+    worker: int,
+    keys: Sequence[tuple[tuple[int, ...], frozenset[Window]]],
+    node: int,
+    exclusive: frozenset[int],
+) -> int:
+    """Return the number of the node of which a worker is, if an exclusive partition has it and its
+    free workers do not tell whether it is free whole: others share it, windows divide it, or it is
+    smaller. Return -1 for any other worker. `keys` are the partitions and windows of each."""
+    its, _ = keys[worker]
+    if exclusive.isdisjoint(its):
+        return -1
+    number = worker // node
+    alike = keys[number * node : (number + 1) * node].count(keys[worker]) == node
+    return -1 if alike and exclusive.issuperset(its) else number
+
+
 @frozen(eq=False, slots=False)
 class Cells:
     """The cells of a platform, and which of them each partition contains."""
@@ -109,6 +135,10 @@ class Cells:
     """Names of the partitions, by number; one without a name where all workers form one pool."""
     longest_window: float
     """Time at which the last window of any worker is over; -inf if there is none."""
+    exclusive: frozenset[int] = frozenset()
+    """Numbers of the partitions whose jobs hold whole nodes."""
+    node: int = 1
+    """Number of workers of a node."""
 
     @classmethod
     def of(
@@ -116,10 +146,13 @@ class Cells:
         size: int,
         partitions: Mapping[str, Iterable[int]],
         windows: Sequence[tuple[Window, Iterable[int]]],
+        node: int = 1,
+        exclusive: Collection[str] = (),
     ) -> Cells:
         """Build the cells of `size` workers, spares excluded, from the workers of each partition,
         by name, and those of each window; both are in the order of the scenario file. Without
-        partitions all workers form one."""
+        partitions all workers form one. Jobs of the partitions in `exclusive` hold whole nodes of
+        `node` workers."""
         pools = partitions or {"": range(size)}
         within: list[list[int]] = [[] for _ in range(size)]
         down: list[set[Window]] = [set() for _ in range(size)]
@@ -129,20 +162,25 @@ class Cells:
         for span, them in windows:
             for worker in filter(size.__gt__, them):
                 down[worker].add(span)
-        known: dict[tuple[tuple[int, ...], frozenset[Window]], list[int]] = {}
-        for worker in range(size):
-            mine = tuple(within[worker]), frozenset(down[worker])
-            known.setdefault(mine, []).append(worker)
+        whole = frozenset(number for number, name in enumerate(pools) if name in exclusive)
+        keys = [(tuple(its), frozenset(spans)) for its, spans in zip(within, down, strict=True)]
+        known: dict[tuple[tuple[int, ...], frozenset[Window], int], list[int]] = {}
+        for worker, key in enumerate(keys):
+            known.setdefault((*key, _apart(worker, keys, node, whole)), []).append(worker)
         at = {span: at for at, (span, _) in reversed(list(enumerate(windows)))}
         cells = [
             Cell(
-                _spans(workers), united(its), mine, (mine, tuple(sorted(at[span] for span in its)))
+                _spans(workers),
+                united(its),
+                mine,
+                (mine, tuple(sorted(at[span] for span in its)), of),
+                node if of < 0 and not whole.isdisjoint(mine) else 1,
             )
-            for (mine, its), workers in known.items()
+            for (mine, its, of), workers in known.items()
         ]
         cells.sort(key=lambda cell: cell.place)
         last = max((over for (_, over), _ in windows), default=-inf)
-        return cls(tuple(cells), tuple(pools), last)
+        return cls(tuple(cells), tuple(pools), last, whole, node)
 
     def __deepcopy__(self, _: object) -> Cells:
         """Return the cells themselves, because they never change."""
@@ -182,9 +220,19 @@ class Cells:
 
     @cached_property
     def lasting(self) -> tuple[int, ...]:
-        """Number of workers of each partition that no window without end takes."""
+        """Number of workers of each partition that no window without end takes; in an exclusive one
+        those of whole nodes."""
+        counts = [cell.size if cell.lasts else 0 for cell in self.cells]
+        return tuple(self.usable(number, counts) for number in range(len(self.names)))
+
+    @cached_property
+    def _nodes(self) -> tuple[tuple[int, ...], ...]:
+        """For each cell the cells of the node that it is a part of; itself where it is of none."""
+        of: dict[int, list[int]] = {}
+        for k, cell in enumerate(self.cells):
+            of.setdefault(cell.node, []).append(k)
         return tuple(
-            sum(self.cells[k].size for k in own if self.cells[k].lasts) for own in self.of_partition
+            (k,) if cell.node < 0 else tuple(of[cell.node]) for k, cell in enumerate(self.cells)
         )
 
     @cached_property
@@ -217,6 +265,46 @@ class Cells:
                 at += 1
         return counts
 
+    def free(self, vacant: Iterable[tuple[int, int]]) -> list[int]:
+        """Return how many of these free workers, given as intervals, jobs can be given of each
+        cell: where a cell deals in nodes those of nodes that are free whole."""
+        if not self.exclusive:
+            return self.counts(vacant)
+        vacant = list(vacant)
+        counts = self.counts(vacant)
+        for number, cell in enumerate(self.cells):
+            if cell.unit > 1:
+                counts[number] = len(self.free_nodes(number, vacant)) * cell.unit
+        return counts
+
+    def free_nodes(self, cell: int, vacant: Iterable[tuple[int, int]]) -> list[int]:
+        """Return, ascending, the numbers of the nodes of a cell that deals in nodes of which all
+        workers are among these, given as intervals."""
+        found, node = list[int](), self.node
+        for first, last in vacant:
+            for begin, end in self.cells[cell].workers:
+                low, high = max(first, begin), min(last, end)
+                found.extend(range(-(-low // node), (high + 1) // node))
+        return found
+
+    def whole(
+        self, cells: Collection[int], vacant: Iterable[tuple[int, int]]
+    ) -> list[tuple[int, int]]:
+        """Return the nodes, by number, that consist of workers of these cells all of which are
+        vacant, given as intervals; each node as an interval of workers."""
+        vacant, nodes = list(vacant), list[int]()
+        counts, sizes = self.free(vacant), dict[int, tuple[int, int]]()
+        for k in cells:
+            if self.cells[k].unit > 1:
+                nodes += self.free_nodes(k, vacant)
+            elif self._nodes[k][0] == k and all(
+                it in cells and counts[it] == self.cells[it].size for it in self._nodes[k]
+            ):
+                spans = [span for it in self._nodes[k] for span in self.cells[it].workers]
+                sizes[self.cells[k].node] = min(spans)[0], max(spans)[1]
+        sizes |= {it: (it * self.node, (it + 1) * self.node - 1) for it in nodes}
+        return [sizes[it] for it in sorted(sizes)]
+
     def parts(self, numbers: Iterable[tuple[int, int]]) -> Parts:
         """Return how many of these workers, given as intervals, are in each cell, as pairs (cell,
         number)."""
@@ -226,6 +314,40 @@ class Cells:
         """Return how many of these workers, given as intervals, are in the partition."""
         counts = self.counts(numbers)
         return sum(counts[cell] for cell in self.of_partition[partition])
+
+    def usable(self, partition: int, counts: Sequence[int]) -> int:
+        """Return how many workers jobs of the partition can use where `counts` of each cell are
+        free (see `free`); of an exclusive partition, those of nodes that are free whole."""
+        own = self.of_partition[partition]
+        if partition in self.exclusive:
+            own = tuple(
+                k
+                for k in own
+                if all(counts[it] == self.cells[it].size for it in self._nodes[k])
+                or self.cells[k].unit > 1
+            )
+        return sum(counts[k] for k in own)
+
+    def whole_nodes(
+        self, wanted: int, in_order: Sequence[int], room: Callable[[int], int]
+    ) -> Parts:
+        """Return how many workers of each cell the first nodes have that have `wanted` workers
+        together and are free whole; empty if they are too few. Of the cells `in_order`, which a job
+        of an exclusive partition may use, `room` tells how many workers are free; a node that is
+        divided comes with the first of its cells."""
+        may, found, left = set(in_order), dict[int, int](), wanted
+        for first in in_order:
+            its, unit = self._nodes[first], self.cells[first].unit
+            if first in found or not may.issuperset(its):
+                continue
+            if unit > 1:
+                found[first] = min(room(first), -(-left // unit) * unit)
+            elif all(room(k) == self.cells[k].size for k in its):
+                found.update((k, self.cells[k].size) for k in its)
+            left = wanted - sum(found.values())
+            if left <= 0:
+                return tuple((k, count) for k, count in found.items() if count > 0)
+        return ()
 
     def never_fits(self, partition: int, processors: int, held: float) -> bool:
         """Return whether no start at any time would let a job hold `processors` workers of this

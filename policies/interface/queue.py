@@ -74,6 +74,9 @@ class BatchJob:
     it computes on."""
     partition: int = 0
     """Number of the partition whose workers it may use; 0 where there are none."""
+    node: int = 0
+    """Number of workers of a node, where each copy holds whole nodes, as many as its processors
+    need (an exclusive partition); 0 where it holds as many workers as it asks for."""
     replicas: Replication | None = None
     """The groups of its processors that hold its whole state each; None: it is lost with any
     processor."""
@@ -82,7 +85,8 @@ class BatchJob:
     def bare(self) -> bool:
         """Whether an attempt is nothing but the job's computation on its own processors, and is
         lost with any of them."""
-        return not (self.startup or self.select or self.held_ready or self.replicas)
+        more = self.held_ready or self.replicas or self.node
+        return not (self.startup or self.select or more)
 
     @property
     def overhead(self) -> float:
@@ -94,6 +98,11 @@ class BatchJob:
         """Return the time that one attempt on `processors` processors is expected to take, without
         verification: the user's estimate, or, without one, the profile's time."""
         return self.profile.time(processors) if self.estimate is None else self.estimate
+
+    def occupied(self, processors: int) -> int:
+        """Return how many workers an attempt on `processors` processors keeps from others: those of
+        the nodes that it holds, if it holds whole ones; a smaller last node counts as any other."""
+        return -(-processors // self.node) * self.node if self.node else processors
 
 
 Rank = Any

@@ -64,13 +64,11 @@ class CellProfile:
         now, cells = view.now, profile.cells
         changes: list[list[tuple[float, int]]] = [[] for _ in profile.free]
         for run in view.running:
-            end = run.end
-            if run.entry is None:
-                cell = cells.of_worker[run.numbers[0][0]]
-                changes[cell].append((cells.cells[cell].back(now, end), 1))
-                continue
-            for cell, count in run.parts or cells.parts(run.numbers):
-                changes[cell].append((end, count))
+            if run.entry is not None:
+                for cell, count in run.parts or cells.parts(run.numbers):
+                    changes[cell].append((run.end, count))
+        for cell, back, count in _returns(view, cells):
+            changes[cell].append((back, count))
         for cell, its in enumerate(changes):
             if its and (only is None or cell in only):
                 its.sort()
@@ -85,7 +83,7 @@ class CellProfile:
         reserved."""
         cells, now = view.cells, view.now
         assert cells is not None
-        counts = cells.counts(view.vacant)
+        counts = cells.free(view.vacant)
         free = [FreeProfile([now], array("q", (count,))) for count in counts]
         bare = [sum(counts[k] for k in own) for own in cells.of_partition]
         return cls(now, cells, free, bare)
@@ -99,7 +97,11 @@ class CellProfile:
         time = self.now if start == NOW else start
         may = cells.open_to(partition, left, waiting.held, time)
         found: list[tuple[int, int]] = []
-        for cell in cells.in_order(may, time, start == NOW):
+        in_order = cells.in_order(may, time, start == NOW)
+        if partition in cells.exclusive:
+            held = waiting.held
+            return cells.whole_nodes(left, in_order, lambda cell: self._room(cell, start, held))
+        for cell in in_order:
             count = min(left, self._room(cell, start, waiting.held))
             if count > 0:
                 found.append((cell, count))
@@ -182,6 +184,25 @@ class CellProfile:
                 free += np.frombuffer(profile.counts, dtype=np.int64)[steps]
             found = self._known[partition] = times, free
         return found
+
+
+def _returns(view: BatchView, cells: Cells) -> Iterator[tuple[int, float, int]]:
+    """Yield the cell of each worker that is not UP and that no run holds, the time at which it is
+    expected back, and 1; a node that is taken whole is back when all its workers are."""
+    nodes: dict[tuple[int, int], float] = {}
+    for run in view.running:
+        if run.entry is not None:
+            continue
+        worker = run.numbers[0][0]
+        cell = cells.of_worker[worker]
+        back = cells.cells[cell].back(view.now, run.end)
+        if cells.cells[cell].unit == 1:
+            yield cell, back, 1
+        else:
+            node = cell, worker // cells.node
+            nodes[node] = max(back, nodes.get(node, -inf))
+    for (cell, _), back in nodes.items():
+        yield cell, back, cells.cells[cell].unit
 
 
 @define(eq=False)
@@ -399,7 +420,7 @@ class CellPlaces:
                 profile.free[cell].release(now, run.end, count)
         spoilt.update(self._disagreeing(free))
         for worker in view.changed:
-            parts = cells.parts(((worker, worker),))
+            parts = cells.parts(((worker, worker),))  # none for a spare
             spoilt.update(cell for cell, _ in parts if not cells.cells[cell].turns(now))
         profile.now, profile.bare = now, free.bare
         profile.forget()

@@ -3,9 +3,10 @@ later."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from operator import itemgetter
 
-from attrs import frozen
+from attrs import define, field, frozen
 
 from policies.interface.queue import BatchView, Decision, Queued, Run, Strategy
 
@@ -26,7 +27,7 @@ class Preemptive:
     strategy: Strategy
 
     def __call__(self, view: BatchView) -> Decision:
-        if view.queue and view.queue[0].processors > _free_for(view, view.queue[0]):
+        if view.queue and view.queue[0].processors > _Free(view, view.queue[0]).count:
             victims = self._victims(view, view.queue[0])
             if victims and self._starts(view.queue[0], view.without(victims)):
                 return Decision(cancels=victims)
@@ -47,29 +48,56 @@ class Preemptive:
             for run in view.running
             if run.entry is not None and run.entry.key > first.key and run.index in view.resumable
         ]
-        free, victims = _free_for(view, first), list[Run]()
+        free, victims = _Free(view, first), list[Run]()
         for _, run in sorted(behind, key=itemgetter(0), reverse=True):
-            if free >= first.processors:
+            if free.count >= first.processors:
                 break
             # Processors of the run that are not UP do not become free with it.
-            gained = _gained(view, first, run)
-            if gained:
+            if free.gain(run):
                 victims.append(run)
-                free += gained
-        return victims if free >= first.processors else []
+        return victims if free.count >= first.processors else []
 
 
-def _free_for(view: BatchView, first: Queued) -> int:
-    """Return the number of free workers that the job `first` may use: those of its partition."""
-    if view.cells is None:
-        return view.free
-    return view.cells.within(first.job.partition, view.vacant)
+@define(eq=False)
+class _Free:
+    """Counts the workers that the first job of the queue may use: those that are free, and those
+    that would be, were some runs cancelled."""
+
+    view: BatchView
+    first: Queued
+    count: int = field(init=False)
+    """Number of these workers."""
+    counts: list[int] = field(init=False, factory=list)
+    """Number of the free workers of each cell; empty where there are no cells."""
+
+    def __attrs_post_init__(self) -> None:
+        self.count = self.view.free
+        if self.view.cells is not None:
+            self.counts = self.view.cells.free(self.view.vacant)
+            self.count = self.view.cells.usable(self.first.job.partition, self.counts)
+
+    def gain(self, run: Run) -> int:
+        """Count the workers that cancelling `run` would free; return how many of them are in the
+        job's partition."""
+        cells, partition = self.view.cells, self.first.job.partition
+        absent = self.view.absent(run)
+        if cells is None:
+            self.count += (gained := run.processors - len(absent))
+            return gained
+        more = cells.free(_without(run.numbers, [one.numbers[0][0] for one in absent]))
+        self.counts = [sum(both) for both in zip(self.counts, more, strict=True)]
+        self.count = cells.usable(partition, self.counts)
+        return sum(more[cell] for cell in cells.of_partition[partition])
 
 
-def _gained(view: BatchView, first: Queued, run: Run) -> int:
-    """Return how many workers the job `first` could use if `run` were cancelled."""
-    if view.cells is None:
-        return run.processors - len(view.absent(run))
-    within, partition = view.cells.within, first.job.partition
-    gone = sum(within(partition, one.numbers) for one in view.absent(run))
-    return within(partition, run.numbers) - gone
+def _without(numbers: Iterable[tuple[int, int]], gone: Collection[int]) -> list[tuple[int, int]]:
+    """Return the workers in these intervals but those in `gone`, as intervals."""
+    found = []
+    for first, last in numbers:
+        for worker in sorted(it for it in gone if first <= it <= last):
+            if first < worker:
+                found.append((first, worker - 1))
+            first = worker + 1
+        if first <= last:
+            found.append((first, last))
+    return found

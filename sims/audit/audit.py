@@ -410,6 +410,7 @@ PLATFORM: dict[type[Event], Callable[[World, Any], None]] = {
     e.FaultsDescribed: _describe_faults,
     e.PartitionAssigned: partitions.describe,
     e.PartitionDescribed: partitions.describe,
+    e.ExclusiveDescribed: partitions.describe,
 }
 """Functions that store the facts of the head's lines about the platform."""
 ONCE = (
@@ -421,7 +422,7 @@ DESCRIBED = _in_head(
     (
         *(e.ProcessesDescribed, e.MeasuresDescribed, e.JobsLeftOut, e.JobsChanged, e.LogDoubted),
         *(e.LogReplayed, e.DeadlineDescribed, e.PartitionAssigned),
-        *(e.PlatformDescribed, e.PartitionDescribed, e.OwnersDescribed),
+        *(e.PlatformDescribed, e.PartitionDescribed, e.ExclusiveDescribed, e.OwnersDescribed),
         *(e.ChainsBelieved, e.PackDescribed, e.LinkDescribed, e.WorkerRented, e.WorkerPriced),
         *(e.FaultsFitted, e.FaultsExpected, e.FaultsDescribed, e.FaultsReplayed),
     )

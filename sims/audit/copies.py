@@ -105,7 +105,7 @@ def change(w: World, event: WorkerChanged) -> Script:
     (_check_fault if fault else _check_owner)(w, worker, event, cause)
     about = state, None if first else was, until, event.detection
     seq = yield WorkerChanged(event.worker, *about), cause
-    if copy is None and UP in (state, was):
+    if copy is None and UP in (state, was) and event.worker not in w.resting:
         free = w.pool(event.worker)
         (free.give if state is UP else free.take)((event.worker, event.worker + 1))
     _note(w, worker, state, until, seq, ended)

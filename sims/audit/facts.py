@@ -217,6 +217,8 @@ class ExpectedCopy:
     """Members that went DOWN since the last recovery ended."""
     ready: list[int] = Factory(list)
     """Workers, ascending, that are held to replace members (P12)."""
+    rest: tuple[int, ...] = ()
+    """Workers, ascending, that are held because members are of the same nodes (G6)."""
     outcome: Any = None
     """Outcome of the last run, whose members the copy keeps."""
     promised: bool = False
@@ -298,8 +300,10 @@ class ExpectedCopy:
 
     @property
     def held(self) -> Spans:
-        """Workers that the copy holds: members, and those that are held ready."""
-        return joined((*self.members, *self.ready)) if self.ready else self.spans
+        """Workers that the copy holds: members, those that are held ready, and the rest of their
+        nodes."""
+        more = (*self.ready, *self.rest)
+        return joined((*self.members, *more)) if more else self.spans
 
     @property
     def members(self) -> tuple[int, ...]:

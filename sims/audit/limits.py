@@ -13,7 +13,6 @@ from typing import Any
 
 from attrs import Factory, define, frozen
 
-from actors.events import ReservationMade
 from sims.audit.facts import ExpectedCopy, ExpectedJob
 from sims.audit.law import allowed, framed
 
@@ -32,8 +31,9 @@ class GivenLimit:
 
 Names = tuple[tuple[int, str], ...]
 """The limits that a job has, by their place in the head, each with the name that it has it by."""
-Promised = Mapping[str, tuple[Names, ReservationMade]] | None
-"""Waiting jobs that count, with their limits and reservations; None where none does."""
+Promised = Mapping[str, tuple[Names, int]] | None
+"""Waiting jobs that count, with their limits and the number of their workers; None where none
+does."""
 
 
 @define(eq=False)
@@ -51,13 +51,13 @@ class LimitChecks:
             (k, name) for k, name in own if name and name in (self.limits[k].only or (name,))
         )
 
-    def started(self, copy: ExpectedCopy, promised: Promised) -> Names:
-        """Note that a copy holds workers, and return the limits that its job has. Raises Broken
-        where it exceeds one."""
+    def started(self, copy: ExpectedCopy, size: int, promised: Promised) -> Names:
+        """Note that a copy, which asks for so many workers, holds them, and return the limits that
+        its job has. Raises Broken where it exceeds one."""
         job = copy.job
         names = self.names(job)
         room, why = self.room(names, job.name, promised=promised)
-        allowed(copy.full <= room, f"{job.name} asks for {copy.full} above {why}")
+        allowed(size <= room, f"{job.name} asks for {size} above {why}")
         for of in names:
             self.held.setdefault(of, set()).add(copy)
         return names
@@ -96,14 +96,15 @@ class LimitChecks:
         limit that says so).
 
         `job` is the job's name; runs of its own are no further job. Copies in `but` do not count;
-        the reservations `promised`, with the names of their jobs, do.
+        the jobs `promised`, which have reservations, do.
         """
         most, why = inf, ""
         for of in names:
-            sizes = [(it.job.name, it.full) for it in self.held.get(of, ()) if it not in but]
-            for other, (theirs, promise) in (promised or {}).items():
+            copies = (it for it in self.held.get(of, ()) if it not in but)
+            sizes = [(it.job.name, it.full + len(it.rest)) for it in copies]
+            for other, (theirs, size) in (promised or {}).items():
                 if of in theirs and other != job:
-                    sizes.append((other, promise.processors))
+                    sizes.append((other, size))
             for left, words in self._left(of, job, sizes):
                 if left < most:
                     most, why = left, words

@@ -3,13 +3,14 @@ them from cells: workers that are in the same partitions and windows (rules.md, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import cached_property
 from math import inf
+from typing import Any
 
-from attrs import define, field
+from attrs import define, field, frozen
 
-from actors.events import PartitionAssigned, PartitionDescribed
+from actors.events import ExclusiveDescribed, PartitionAssigned, PartitionDescribed
 from actors.runtime import Event
 from sims.audit.facts import ExpectedJob
 from sims.audit.law import allowed, possible
@@ -31,6 +32,8 @@ class ExpectedPartition:
     number: int
     described: PartitionDescribed
     workers: frozenset[int]
+    exclusive: bool = False
+    """Whether its jobs hold whole nodes."""
 
 
 @define(eq=False, slots=False)
@@ -44,10 +47,10 @@ class Grouped:
 
     @cached_property
     def divide(self) -> bool:
-        """Whether they make workers differ: there are several, or one that does not have all. It is
-        asked once the head is over."""
+        """Whether they make workers differ: there are several, or one that does not have all, or
+        deals in whole nodes. It is asked once the head is over."""
         its = list(self.known.values())
-        return len(its) > 1 or any(len(it.workers) < self.w.able for it in its)
+        return len(its) > 1 or any(it.exclusive or len(it.workers) < self.w.able for it in its)
 
     def of(self, job: str, queue: str) -> ExpectedPartition:
         """Return the partition of a job. Raises Broken where it is in none."""
@@ -70,6 +73,10 @@ def describe(w: World, event: Event) -> None:
         possible(event.job not in its.assigned, "{} is assigned twice", event.job)
         its.assigned[event.job] = event.partition
         return
+    if isinstance(event, ExclusiveDescribed):
+        possible(event.partition in its.known, "there is no such partition")
+        _close(w, its.known[event.partition])
+        return
     assert isinstance(event, PartitionDescribed)
     workers = frozenset(numbers(parse_spans(event.workers)))
     possible(workers and max(workers) < w.able, "there are no such workers")
@@ -78,6 +85,40 @@ def describe(w: World, event: Event) -> None:
     possible(usual <= 1, "there is another default")
     its.known[event.partition] = ExpectedPartition(len(its.known), event, workers)
     w.decider.windows_described()
+
+
+def _close(w: World, partition: ExpectedPartition) -> None:
+    """Note that the jobs of a partition hold whole nodes. Raises Broken where it has only a part of
+    one."""
+    possible(w.platform.node > 1, "a node is one worker")
+    nodes = {n // w.platform.node for n in partition.workers}
+    whole = all(partition.workers.issuperset(node_of(w, node)) for node in nodes)
+    possible(whole and not partition.exclusive, "it has a part of a node, or is closed twice")
+    partition.exclusive = True
+
+
+def node_of(w: World, node: int) -> range:
+    """Return the workers of a node on which jobs start: spares are none of them."""
+    size = w.platform.node
+    return range(node * size, min((node + 1) * size, w.able))
+
+
+def is_exclusive(job: ExpectedJob) -> bool:
+    """Return whether the job holds whole nodes."""
+    return job.partition is not None and job.partition.exclusive
+
+
+def occupied(w: World, job: ExpectedJob, size: int) -> int:
+    """Return how many workers a copy of the job with `size` members keeps from others, before it is
+    known which: a smaller last node counts as a whole one."""
+    return -(-size // w.platform.node) * w.platform.node if is_exclusive(job) else size
+
+
+def in_whole_nodes(w: World, workers: Iterable[int]) -> dict[int, range]:
+    """Return the nodes of which all workers are among these, by number."""
+    these = set(workers)
+    nodes = {n // w.platform.node for n in these}
+    return {it: node_of(w, it) for it in sorted(nodes) if these.issuperset(node_of(w, it))}
 
 
 def divided(w: World) -> bool:
@@ -145,11 +186,18 @@ def may_have(w: World, job: ExpectedJob, shut: Spans) -> list[int]:
     return [n for n in free if own is None or n in own]
 
 
+def most_of(w: World, job: ExpectedJob, but: Collection[int]) -> int:
+    """Return the number of workers on which the job may ever run, without those in `but`."""
+    own = range(w.able) if job.partition is None else job.partition.workers
+    left = [n for n in own if n not in but]
+    return sum(map(len, in_whole_nodes(w, left).values())) if is_exclusive(job) else len(left)
+
+
 def check_choice(
     w: World,
     job: ExpectedJob,
     taken: Spans,
-    shut: Spans,
+    shut: Spans | None,
     rule: Choice | None,
     former: Spans,
     free_choice: bool,
@@ -157,9 +205,13 @@ def check_choice(
     """Check the members `taken` of a start: they are of the job's partition and stay UP, the
     placement `rule` chose them within each cell (None: it cannot be said), and the cells came in
     their order, where the policy has no reservation that could have changed it. With `free_choice`
-    the rule chose among all workers that the job may have. `shut` are those that windows take."""
+    the rule chose among all workers that the job may have. `shut` are those that windows take; None
+    where the log does not say."""
     cells: CellsOfLog = w.cells
-    may = may_have(w, job, shut)
+    may = may_have(w, job, shut or ())
+    if is_exclusive(job):
+        _check_whole(w, job, _check_nodes(w, job, taken, may), shut, rule, free_choice)
+        return
     inside = set(may)
     outside = [n for n in numbers(taken) if n not in inside]
     allowed(not outside, "workers {} are not for {}", outside, job.name)
@@ -183,6 +235,103 @@ def check_choice(
             allowed(right, "{} takes {} of {} first", job.name, count, free[key])
 
 
+@frozen
+class TakenNodes:
+    """The nodes of a start in an exclusive partition."""
+
+    whole: dict[int, range]
+    """Those that are free whole, by number."""
+    members: frozenset[int]
+    touched: frozenset[int]
+    """Numbers of the nodes with members."""
+    partial: tuple[int, ...]
+    """Number of the node that has other workers too, if there is one."""
+
+    def first(self, in_order: Iterable[int]) -> frozenset[int]:
+        """Return the first nodes that have as many workers as there are members."""
+        left, due = len(self.members), set[int]()
+        for node in in_order:
+            if left > 0:
+                due.add(node)
+                left -= len(self.whole[node])
+        return frozenset(due)
+
+
+def _check_nodes(w: World, job: ExpectedJob, taken: Spans, may: list[int]) -> TakenNodes:
+    """Check that the members `taken` of a start in an exclusive partition fill nodes that are free
+    whole among the workers `may`, all but one of them; return the nodes."""
+    whole, members = in_whole_nodes(w, may), frozenset(numbers(taken))
+    touched = frozenset(n // w.platform.node for n in members)
+    allowed(touched <= whole.keys(), "{} gets a part of nodes that are not free", job.name)
+    partial = tuple(it for it in touched if not members.issuperset(whole[it]))
+    allowed(len(partial) <= 1, "{} holds more nodes than it needs", job.name)
+    return TakenNodes(whole, members, touched, partial)
+
+
+def _check_whole(
+    w: World,
+    job: ExpectedJob,
+    its: TakenNodes,
+    shut: Spans | None,
+    rule: Choice | None,
+    free_choice: bool,
+) -> None:
+    """Check which nodes a start in an exclusive partition takes, and which of their workers are
+    members; the arguments are those of `check_choice`."""
+    known = shut is not None
+    if free_choice:
+        _check_by_number(w, job, its, rule, known)
+    else:
+        _check_by_cell(w, job, its, rule, known and _in_order(w, job))
+
+
+def _check_by_number(
+    w: World, job: ExpectedJob, its: TakenNodes, rule: Choice | None, known: bool
+) -> None:
+    """Check that the nodes of a start are the first by number, if it is `known` which it may have,
+    and that the placement `rule` chose among the workers of the last one."""
+    due = its.first(sorted(its.whole))
+    allowed(not known or due == its.touched, "{} gets nodes {}", job.name, sorted(due))
+    for node in its.partial if rule is not None else ():
+        mine = joined(its.members.intersection(its.whole[node]))
+        due_of = _chosen(rule, joined(its.whole[node]), extent(mine), ())
+        allowed(due_of == mine, "{} gets {} of node {}", job.name, due_of, node)
+
+
+def _check_by_cell(
+    w: World, job: ExpectedJob, its: TakenNodes, rule: Choice | None, ordered: bool
+) -> None:
+    """Check that the nodes of a start are the first in the order of their cells, if they are
+    `ordered`: each in the place of its first cell, and of equals those last that are cells of their
+    own. In each cell of the last node the placement `rule` chose."""
+    cells: CellsOfLog = w.cells
+
+    def place(node: int) -> tuple[Any, ...]:
+        apart = _is_apart(w, its.whole[node])
+        return min((*cells.soonest(key), apart, node) for key in cells.split(its.whole[node]))
+
+    due = its.first(sorted(its.whole, key=place)) if ordered else its.touched
+    allowed(due == its.touched, "{} gets nodes {}", job.name, sorted(due))
+    for node in its.partial if rule is not None else ():
+        members = its.members.intersection(its.whole[node])
+        left, mine = len(members), cells.split(members)
+        for key, some in sorted(cells.split(its.whole[node]).items()):
+            count = min(left, extent(some))
+            left -= count
+            due_of = _chosen(rule, some, count, ()) if count else ()
+            right = due_of == mine.get(key, ())
+            allowed(right, "{} gets {} of node {}", job.name, due_of, node)
+
+
+def _is_apart(w: World, node: range) -> bool:
+    """Return whether a node of an exclusive partition is counted apart from others: jobs that hold
+    single workers have it too, windows divide it, or it is smaller."""
+    cells: CellsOfLog = w.cells
+    known = {it.number for it in w.partitions.known.values() if it.exclusive}
+    keys = {cells.keys[n] for n in node}
+    return len(keys) > 1 or len(node) < w.platform.node or not known.issuperset(min(keys)[0])
+
+
 def _in_order(w: World, job: ExpectedJob) -> bool:
     """Return whether a start takes the first cells whole: nothing is reserved that could keep some
     of their workers."""
@@ -194,6 +343,7 @@ def _in_order(w: World, job: ExpectedJob) -> bool:
     return plain and not reserved
 
 
-def _chosen(rule: Choice, free: Spans, wanted: int, former: Spans) -> Spans:
+def _chosen(rule: Choice | None, free: Spans, wanted: int, former: Spans) -> Spans:
     common = set(numbers(free))
+    assert rule is not None
     return rule(Free(free, extent(free)), wanted, joined(n for n in numbers(former) if n in common))

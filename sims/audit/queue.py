@@ -167,7 +167,7 @@ class QueueChecks(DecisionChecks):
     def placing(self, copy: ExpectedCopy, event: RunStarted) -> None:
         w = self.w
         job, size = copy.job, copy.full
-        names = self.limits.started(copy, self._promised())
+        names = self.limits.started(copy, partitions.occupied(w, job, size), self._promised())
         width = size if job.copies else self.widths.of(job.name, size)
         allowed(width == size or w.free.count >= width, "{} waits for its standbys", job.name)
         rule = self._around_windows(copy, event)
@@ -248,7 +248,7 @@ class QueueChecks(DecisionChecks):
             w.cells = partitions.CellsOfLog(w)
         former = () if job.copies or job.ready else self.former.get(job.name, ())
         choice = None if rule is None else partial(rule, w)
-        partitions.check_choice(w, job, copy.spans, shut or (), choice, former, free_choice)
+        partitions.check_choice(w, job, copy.spans, shut, choice, former, free_choice)
         return None
 
     def free_for(self, job: ExpectedJob) -> int:
@@ -441,13 +441,19 @@ class QueueChecks(DecisionChecks):
         if not (kept and self.limits.limits):
             return None
         jobs = self.w.jobs
-        return {it: (self.limits.names(jobs[it]), made) for it, (made, _) in self.promises.items()}
+        return {
+            it: (self.limits.names(jobs[it]), self._occupied(jobs[it], made.processors))
+            for it, (made, _) in self.promises.items()
+        }
+
+    def _occupied(self, job: ExpectedJob, size: int) -> int:
+        return partitions.occupied(self.w, job, size)
 
     def _asked(self, promise: ReservationMade) -> int:
-        """Return the number of members that a reservation is for. Where workers were called for its
-        job, it waits for those that it holds ready too (P11)."""
+        """Return the number of workers that a reservation keeps from others. Where workers were
+        called for its job, it waits for those that it holds ready too (P11)."""
         if self.published is None or promise.job not in self.widths.more:
-            return promise.processors
+            return self._occupied(self.w.jobs[promise.job], promise.processors)
         return self.published.sizes.get(promise.job, 0)
 
     def _may_be_held(self, name: str) -> bool:
@@ -458,7 +464,8 @@ class QueueChecks(DecisionChecks):
         names = self.limits.names(self.w.jobs[name])
         size = self.published.sizes.get(name) if self.published is not None else None
         room = self.limits.room(names, name, promised=self._promised())[0]
-        return room < (self.w.head.processors if size is None else size)
+        most = self.w.head.processors if size is None else size
+        return room < self._occupied(self.w.jobs[name], most)
 
     def _widened(self, before: ReservationMade, event: ReservationMade) -> bool:
         """Return whether the reservation `event` is the kept one `before` with another number of

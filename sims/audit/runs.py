@@ -51,7 +51,7 @@ def begin(
         run.emitters = Emitter(), Emitter()
     numbers = run.number, copy.text, run.work, run.base, source, saved, keeps
     run.cause = run.started = yield e.RunStarted(job.name, *numbers), causes
-    if job.told and line is not None:
+    if (job.told or job.partition is not None) and line is not None:
         for part in w.parts[PartRules.started]:
             yield from part.started(run)
     return run

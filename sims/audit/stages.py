@@ -413,6 +413,7 @@ def _release(
     """Free the workers of a copy that has ended with event `seq`, and tell the decider of that and
     of the `outcome`. Unless the job is `gone`, it wants workers since event `since`."""
     w.give(copy, copy.held)
+    w.resting.difference_update(copy.rest)
     w.counts[2] += 1
     for worker, (_, fall) in copy.undetected.items():
         # No copy holds the worker: its fault is known at once.

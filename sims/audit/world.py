@@ -333,6 +333,8 @@ class World:
     """Workers that no owner takes away at will; empty if the log does not say it."""
     late: bool = False
     """Whether faults are detected late."""
+    resting: set[int] = Factory(set)
+    """Workers that copies hold as the rest of their members' nodes (G6)."""
     joined: float = -1
     """Time of the last decision before which repaired workers became standbys."""
     replaces: bool = False
@@ -487,12 +489,13 @@ class World:
         return worker
 
     def holder(self, number: int) -> ExpectedCopy | None:
-        """Return the copy that holds the worker of this number, as a member or ready, or None."""
+        """Return the copy that holds the worker of this number, as a member or ready, or None. To
+        the rest of a copy's nodes nothing happens that it need know of."""
         if self.holders is None:
             # Built only now: many logs have no event of a worker, and never need this index.
             copies = [copy for job in self.jobs.values() for copy in job.copies]
             self.holders = {n: copy for copy in copies for n in numbers(copy.held)}
-        return self.holders.get(number)
+        return None if number in self.resting else self.holders.get(number)
 
     def take(self, copy: ExpectedCopy, spans: Spans) -> None:
         """Have the copy hold these workers, which are free no longer. Raises Broken unless all of

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection
+
 from attrs import define, field
 
-from actors.events import JobSubmitted, PartitionAssigned, PartitionDescribed
-from actors.intervals import Intervals, common, spans_in
+from actors.events import (
+    ExclusiveDescribed,
+    JobSubmitted,
+    PartitionAssigned,
+    PartitionDescribed,
+)
+from actors.intervals import Intervals, common, members, spans_in
 
 
 @define(eq=False)
@@ -18,12 +26,22 @@ class Partitions:
     """Maps jobs to their partitions, where their queue does not say it."""
     usual: str = ""
     """Name of the default partition; empty if there is none."""
+    exclusive: set[str] = field(factory=set)
+    """Names of the partitions whose jobs hold whole nodes."""
+    node: int = 1
+    """Number of workers of a node."""
+    able: int = 0
+    """Number of workers on which jobs start."""
 
     def describe(self, event: PartitionDescribed) -> None:
         """Add a partition."""
         self.known[event.partition] = event
         if event.default:
             self.usual = event.partition
+
+    def close(self, event: ExclusiveDescribed) -> None:
+        """Note that the jobs of a partition hold whole nodes."""
+        self.exclusive.add(event.partition)
 
     def assign(self, event: PartitionAssigned) -> None:
         """Note the partition of a job."""
@@ -49,3 +67,13 @@ class Partitions:
         if one not in self.known or other not in self.known:
             return ()
         return common(self.workers(one), self.workers(other))
+
+    def usable(self, name: str, free: Collection[int]) -> int:
+        """Return how many of the free workers jobs of the partition of this name can use; of an
+        exclusive one, those of nodes that are free whole."""
+        own = set(members(self.workers(name))).intersection(free)
+        if name not in self.exclusive:
+            return len(own)
+        of = Counter(worker // self.node for worker in own)
+        sizes = ((node, min(self.able - node * self.node, self.node)) for node in of)
+        return sum(size for node, size in sizes if of[node] == size)

@@ -64,6 +64,7 @@ from sims.history.states import HOOKS, Job, Key, Listener, Run, Worker
 from sims.history.storage import Storage, StorageWriter
 from sims.history.summary import Summary
 from sims.history.transfers import TransferWriter
+from sims.history.whole_nodes import WholeNodes
 from sims.history.workers import Handler
 from sims.history.writers import JobWriter, QueueWriter, RunWriter, StateWriter, Writer
 
@@ -87,7 +88,10 @@ TABLES: Mapping[str, type[Writer]] = {
 """Maps the name of each table of rows to the class that writes them."""
 WRITERS: Mapping[type, type[Writer]] = {it.row: it for it in TABLES.values()}
 """Maps each class of rows to the class that writes them."""
-PARTS: tuple[type[Part], ...] = (Checkpoints, Standbys, Replacement, Replicas, Storage)
+PARTS: tuple[type[Part], ...] = (
+    *(Checkpoints, Standbys, Replacement, Replicas, Storage),
+    WholeNodes,
+)
 """Mechanisms of runs, each with the events by which it changes the state."""
 HOLDING: frozenset[type[Event]] = HELD.union(*(part.holds for part in PARTS))
 """Event classes that determine which jobs wait, which runs hold which workers, and which workers

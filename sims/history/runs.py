@@ -16,6 +16,7 @@ from actors.events import (
     CopiesPlaced,
     CopiesSettled,
     DeadlineDescribed,
+    ExclusiveDescribed,
     IterationCompleted,
     JobCompleted,
     JobDescribed,
@@ -66,7 +67,7 @@ HELD: frozenset[type[Event]] = frozenset(
         *(RunStarted, RunEnded, MembersReleased, MembersJoined, MembersChanged),
         *(CopiesPlaced, CopiesSettled, ReservationMade, ReservationDropped, WorkerChanged),
         *(MaintenancePlanned, PlatformDescribed, StartupDescribed),
-        *(PartitionDescribed, PartitionAssigned),
+        *(PartitionDescribed, ExclusiveDescribed, PartitionAssigned),
     )
 )
 """Event classes that determine which jobs wait, which runs hold which workers, and which workers
@@ -114,7 +115,9 @@ class Runs(Workers):
 
     def handlers(self) -> dict[type[Event], Handler]:
         return super().handlers() | {
+            PlatformDescribed: self._equip,
             PartitionDescribed: lambda _, event: self.partitions.describe(event),
+            ExclusiveDescribed: lambda _, event: self.partitions.close(event),
             PartitionAssigned: lambda _, event: self.partitions.assign(event),
             JobSubmitted: self._submit,
             JobDescribed: self._describe,
@@ -159,6 +162,11 @@ class Runs(Workers):
     def queue(self) -> list[Job]:
         """The jobs that wait, in order of submission."""
         return [job for job in self.jobs.values() if not job.holdings]
+
+    def _equip(self, record: Record, event: PlatformDescribed) -> None:
+        super()._equip(record, event)
+        self.partitions.node = event.node
+        self.partitions.able = self.processors - event.spares
 
     # --- jobs ---------------------------------------------------------------------------------
 
@@ -252,6 +260,7 @@ class Runs(Workers):
         run = self._enter(record, event)
         if kept is not None:
             run.holding, run.follows, kept.taken_over = kept.holding, kept.number, True
+            run.rest = kept.rest
             self.ready(run, kept.aside, record)
         apart = self._take(run, event.processors, record)
         self._notify.run_started(run, record)
@@ -403,6 +412,12 @@ class Runs(Workers):
 
     def _exchange(self, record: Record, event: MembersChanged) -> None:
         self.regroup(self.run_of(event), record, event.processors)
+
+    def widen(self, run: Run, aside: str, record: Record) -> None:
+        """Let a run that has just started hold the workers of the set `aside`, which were free,
+        besides its members."""
+        self.ready(run, aside, record)
+        self._notify.run_widened(run, record)
 
     def regroup(self, run: Run, record: Record, processors: str, aside: str = "") -> None:
         """Replace the members of a run by the set `processors`, and the workers that it holds aside

@@ -135,12 +135,18 @@ class SpanWriter(Writer):
         self._spans.pop(run, None)
 
     def aside_span(self, run: Run, until: float) -> None:
-        waiting = without(spans_in(run.aside), run.aside_away)
+        held = without(spans_in(run.aside), run.aside_away)
+        waiting = without(held, numbers_in(run.rest)) if run.rest else held
         dropped = spans_in(run.dropped)
-        ready = without(waiting, members(dropped)), "standby"
-        for spans, note in (ready, (without(waiting, members(ready[0])), "dropped")):
+        ready = without(waiting, members(dropped))
+        noted = (
+            (ready, Use.WAITING, "standby"),
+            (without(waiting, members(ready)), Use.WAITING, "dropped"),
+            (without(held, members(waiting)), Use.IDLE, "rest of its nodes"),
+        )
+        for spans, use, note in noted:
             if spans:
-                span = text(spans), Use.WAITING, run.aside_since, until, run.aside_seq
+                span = text(spans), use, run.aside_since, until, run.aside_seq
                 self.over(SpanRow(*span, run.job.name, run.number, note=note))
 
     # --- their members ------------------------------------------------------------------------

@@ -24,7 +24,7 @@ class Standbys(Part):
         return {StandbysHeld: self._hold, StandbyJoined: self._gain, StandbyLost: self._lose}
 
     def _hold(self, record: Record, event: StandbysHeld) -> None:
-        self.history.ready(self.history.run_of(event), event.processors, record)
+        self.history.widen(self.history.run_of(event), event.processors, record)
 
     def _gain(self, record: Record, event: StandbyJoined) -> None:
         run = self.history.run_of(event)

@@ -159,7 +159,7 @@ class Run:
     master, saves what members have saved for each other before."""
     aside: str = ""
     """Workers that the job holds and the run does not compute on, as a set of intervals: standbys,
-    and members of replicas that have dropped out."""
+    members of replicas that have dropped out, and the rest of nodes that it holds whole."""
     aside_away: set[int] = field(factory=set)
     """Numbers of the workers in `aside` that are not UP."""
     aside_since: float = 0
@@ -168,6 +168,9 @@ class Run:
     """Sequence number of the event that set `aside_since`."""
     dropped: str = ""
     """Members of replicas that have dropped out, as a set of intervals."""
+    rest: str = ""
+    """Workers of its members' nodes that are idle because the job holds whole nodes, as a set of
+    intervals."""
     paused: bool = False
     """Whether the run stands still as replicas drop out or rejoin."""
     hung: int | None = None
@@ -326,6 +329,10 @@ class Listener:
     def run_released(self, run: Run, record: Record) -> None:
         """Note that a run that has ended holds its members no longer: they are free, or the next
         run of the job, for which they were kept, has taken them over."""
+
+    def run_widened(self, run: Run, record: Record) -> None:
+        """Note that a run that has just started holds the workers `run.aside` besides its
+        members."""
 
     def aside_span(self, run: Run, until: float) -> None:
         """Note what workers did over [run.aside_since, until) that `run` held aside: standbys, and

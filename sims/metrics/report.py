@@ -258,6 +258,9 @@ class Report:
         if self.late is not None:
             yield "late", f"{self.late} of {counted(len(self.deadlines), 'job')} with a deadline"
         used = f"{self.utilisation:.1%} held and UP, of which {self.wasted:.1%} wasted"
+        if idle := self.ledger.held_idle:
+            rest = float(idle / self.ledger.capacity)
+            used += f"; {rest:.1%} more held idle, as the rest of whole nodes"
         yield "utilisation", used
         mean = counted(self.queue.mean, "job", digits=6)
         yield "queue", f"mean {mean}, at most {self.queue.longest:,}"

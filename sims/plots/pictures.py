@@ -73,9 +73,10 @@ def draw_ledger(scene: Scene, framing: Framing) -> Figure:
     figure = framing.figure(5.5)
     whole, groups = figure.subplots(1, 2, width_ratios=(1, 1.6))
     shares = _draw_whole(whole, scene)
-    # Idle time has no bar in `groups`, and thus no entry of the legend from there.
-    idle = [USES[it] for it in shares if it == Use.IDLE.value]
-    draw_legend(figure, sorted([*_draw_groups(groups, scene), *idle], key=USE_PAINTS.index))
+    drawn = _draw_groups(groups, scene)
+    # Idle time of workers that no job holds has no bar in `groups`.
+    idle = [USES[it] for it in shares if it == Use.IDLE.value and USES[it] not in drawn]
+    draw_legend(figure, sorted([*drawn, *idle], key=USE_PAINTS.index))
     figure.suptitle(framing.heading(scene))
     return figure
 

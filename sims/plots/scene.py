@@ -233,7 +233,8 @@ class Scene:
         areas = np.bincount(self.uses.kind, areas_of(self.uses), len(KIND)).tolist()
         for name, area in zip(KIND, areas, strict=True):
             spent[name if name in USES else Use.TRANSFER.value] += area
-        spent[Use.IDLE.value] = capacity - sum(spent.values())
+        # Boxes of idle time are those of workers that jobs hold as the rest of whole nodes.
+        spent[Use.IDLE.value] += capacity - sum(spent.values())
         return {use: 100 * it / capacity for use, it in spent.items() if it > ROUNDING * capacity}
 
     def rows_of_processors(self) -> Columns:

@@ -100,8 +100,8 @@ def within(
             for it in jobs
             if it.index not in out
             and limit.name_of(it)
-            and isinstance(it.profile, Asking)
-            and it.profile.processors > limit.processors
+            and it.occupied(it.profile.processors if isinstance(it.profile, Asking) else 1)
+            > limit.processors
         ]
         for job in wide:
             if job.index in listed:
@@ -125,7 +125,8 @@ def allotted_within(limits: Iterable[LimitSection], rule: Allocation) -> Allocat
     given = [it.limit for it in limits]
 
     def most(job: BatchJob) -> float:
-        return min((it.processors for it in given if it.name_of(job)), default=inf)
+        found = min((it.processors for it in given if it.name_of(job)), default=inf)
+        return found // job.node * job.node if job.node and found < inf else found
 
     def allot(jobs: Sequence[BatchJob], processors: int) -> list[int]:
         counts = rule(jobs, processors)

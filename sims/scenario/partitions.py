@@ -46,6 +46,9 @@ class PartitionSection(Section):
     """Largest number of processors of one of its jobs; default: any."""
     default: bool = False
     """Whether jobs that name no partition are in this one; of at most one."""
+    exclusive: bool = False
+    """Whether each of its jobs holds whole nodes (`platform.node`), as many as its processors need;
+    no other job uses the rest of them."""
 
     def workers(self, able: int) -> tuple[int, ...]:
         """Return the numbers of its workers, ascending. Raises InputError for one that is not among
@@ -57,8 +60,9 @@ class PartitionSection(Section):
         return found
 
 
-def check_partitions(sections: Sequence[PartitionSection]) -> None:
-    """Raise InputError where two partitions have the same name, or two are the default."""
+def check_partitions(sections: Sequence[PartitionSection], node: int) -> None:
+    """Raise InputError where two partitions have the same name, two are the default, or one is
+    exclusive and a node has one worker only."""
     twice = [name for name, n in Counter(it.name for it in sections).items() if n > 1]
     if twice:
         problem = f"two partitions are called {twice[0]!r}"
@@ -67,6 +71,11 @@ def check_partitions(sections: Sequence[PartitionSection]) -> None:
     if len(usual) > 1:
         problem = f"{usual[0]!r} and {usual[1]!r} are both the default"
         raise InputError("", "partitions", problem, "`default = true` for at most one")
+    for it in sections:
+        if it.exclusive and node == 1:
+            problem = f"{it.name!r} is exclusive: jobs hold nodes, and a node is one worker"
+            accepted = "`platform.node`, the number of workers of a node, or no such partition"
+            raise InputError("", "partitions", problem, accepted)
 
 
 @frozen(slots=False)
@@ -76,14 +85,33 @@ class Partitions:
     sections: tuple[PartitionSection, ...]
     able: int
     """Number of workers on which jobs can start."""
+    node: int
+    """Number of workers of a node."""
 
     def __bool__(self) -> bool:
         return bool(self.sections)
 
+    @property
+    def exclusive(self) -> frozenset[str]:
+        """Names of the partitions whose jobs hold whole nodes."""
+        return frozenset(it.name for it in self.sections if it.exclusive)
+
     @cached_property
     def workers(self) -> dict[str, tuple[int, ...]]:
-        """Maps each partition's name to the numbers of its workers."""
-        return {it.name: it.workers(self.able) for it in self.sections}
+        """Maps each partition's name to the numbers of its workers.
+
+        Raises InputError where one whose jobs hold whole nodes has only some workers of a node.
+        """
+        found = {it.name: it.workers(self.able) for it in self.sections}
+        for it in self.sections:
+            own = set(found[it.name]) if it.exclusive else set[int]()
+            for node in {worker // self.node for worker in own}:
+                whole = range(node * self.node, min((node + 1) * self.node, self.able))
+                if not own.issuperset(whole):
+                    problem = f"{it.units!r} has some workers of node {node}, not all"
+                    accepted = f"whole nodes, as its jobs hold them: {whole[0]}-{whole[-1]}, say"
+                    raise unfit(f"platform.partitions.{it.name}.units", problem, accepted)
+        return found
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
@@ -124,7 +152,9 @@ class Partitions:
         kept, left_out = list[BatchJob](), Counter[str]()
         for job in jobs:
             name = names.get(job.name, job.queue)
-            placed = evolve(job, partition=self.number(name))
+            number = self.number(name)
+            whole = number >= 0 and self.sections[number].exclusive
+            placed = evolve(job, partition=number, node=self.node if whole else 0)
             why = self.misfit(placed, name)
             if why is None:
                 kept.append(placed)

@@ -143,7 +143,7 @@ class Platform:
     @cached_property
     def partitions(self) -> Partitions:
         """The partitions of the queue; none, if all workers form one pool."""
-        return Partitions(self.pool.partitions, self.able)
+        return Partitions(self.pool.partitions, self.able, self.node)
 
     @cached_property
     def cells(self) -> Cells | None:
@@ -151,8 +151,9 @@ class Platform:
         windows = [(it.span, it.workers(self.size)) for it in self.pool.maintenance]
         if not windows and not self.partitions:
             return None
-        cells = Cells.of(self.able, self.partitions.workers, windows)
-        return cells if windows or cells.partitioned else None
+        workers, exclusive = self.partitions.workers, self.partitions.exclusive
+        cells = Cells.of(self.able, workers, windows, self.node, exclusive)
+        return cells if windows or exclusive or cells.partitioned else None
 
     @property
     def most_of_each(self) -> tuple[int, ...]:

@@ -336,7 +336,7 @@ class PlatformSection(WorkerFields):
 
     def check(self) -> None:
         super().check()
-        check_partitions(self.partitions)
+        check_partitions(self.partitions, self.node)
 
     def dated(self, calendar: Callable[[str], Calendar]) -> Self:
         """Return the section with times in place of the dates of its windows; `calendar` says what

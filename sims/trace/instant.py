@@ -58,10 +58,9 @@ class Held:
         """Return the record of the processors that these runs hold together; one line of the log
         started all of them."""
         first, processors = runs[0], runs[0].processors
-        if len(runs) > 1:
-            processors = text(
-                intervals_of(sorted({n for it in runs for n in numbers_in(it.processors)}))
-            )
+        if len(runs) > 1 or first.rest:
+            sets = (its for it in runs for its in (it.processors, it.rest))
+            processors = text(intervals_of(sorted({n for its in sets for n in numbers_in(its)})))
         time, job = first.job.estimate, first.job
         if time is None:
             # Without a user's estimate, the run's own remaining work is the best guess.
@@ -107,7 +106,8 @@ class Look(Listener):
     """Numbers of the free spares, on which no job starts."""
     aside: dict[str, list[int]]
     """Numbers of the workers that runs hold and do not compute on: those that are held ready to
-    replace members (`standby`), and members that have dropped out (`dropped`)."""
+    replace members (`standby`), members that have dropped out (`dropped`), and, where there are
+    any, the rest of nodes that jobs hold whole (`rest`)."""
     away: dict[WorkerState, list[int]]
     away_members: set[int]
     """Numbers of the workers in `away` that are members of runs, whose processors they count as."""
@@ -137,8 +137,11 @@ class Look(Listener):
         others = [copy(job) for job in history.queue if job.name != excluded]
         runs = history.runs.values()
         dropped = {n for run in runs for n in numbers_in(run.dropped)}
-        ready = {n for run in runs for n in numbers_in(run.aside)} - dropped
+        rest = {n for run in runs for n in numbers_in(run.rest)}
+        ready = {n for run in runs for n in numbers_in(run.aside)} - dropped - rest
         aside = {"standby": sorted(ready), "dropped": sorted(dropped)}
+        if rest:
+            aside["rest"] = sorted(rest)
         away_members = set[int]().union(*(run.away for run in runs))
         told = LimitsTold.of(history.header) if history.header is not None else LimitsTold(())
         limits = {job.name: told.left(job, runs) for job in others} if told.rows else {}

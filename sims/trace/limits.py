@@ -9,6 +9,7 @@ from typing import Any, Self
 from attrs import frozen
 
 from actors.events import ScenarioStarted
+from actors.intervals import count_in
 from sims.history.reader import Job, Run
 from sims.scenario.policy import value_of
 from sims.telling import counted
@@ -53,7 +54,7 @@ class LimitsTold:
                 room = 0 if jobs >= most else float("inf")
                 yield Left(room, f"{about}: {jobs:,} of {counted(most, 'job')}")
             if (most := row.get("processors")) is not None:
-                size = sum(it.asked for it in its)
+                size = sum(it.asked + count_in(it.rest) for it in its)
                 yield Left(most - size, f"{about}: {size:,} of {counted(most, 'processor')}")
 
 

@@ -72,6 +72,12 @@ class Shares(Listener):
         self.held[id(run)] = user, size
         self.usage.change(user, size, record.t)
 
+    def run_widened(self, run: Run, record: Record) -> None:
+        user, size = self.held[id(run)]
+        more = count_in(run.aside)
+        self.held[id(run)] = user, size + more
+        self.usage.change(user, more, record.t)
+
     def run_released(self, run: Run, record: Record) -> None:
         user, size = self.held.pop(id(run))
         self.usage.change(user, -size, record.t)

@@ -160,6 +160,7 @@ class Wait:
         name = self.me.partition
         if name and look is self.look:
             size, where = size_of(self.partitions.workers(name)), f" of partition {name}"
+            where += " in whole nodes" if name in self.partitions.exclusive else ""
             free = self.instants[0].before
         total = counted(size, "processor")
         return f"{free:,} of {total}{where} {are(free)} free{''.join(away)}"

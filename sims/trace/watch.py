@@ -5,7 +5,6 @@ from __future__ import annotations
 from attrs import define, evolve, field
 
 from actors.events import Outcome, ReservationDropped, ReservationMade, RunStarted
-from actors.intervals import common, intervals_of, size_of
 from actors.runtime import Record
 from policies.availability import WorkerState
 from policies.maths.tolerance import SAME
@@ -188,8 +187,7 @@ class Waits(Listener):
         """Return the number of free workers that the job may have: those of its partition."""
         if not me.partition:
             return self.history.free
-        own = self.history.partitions.workers(me.partition)
-        return size_of(common(own, intervals_of(sorted(self.history.free_workers))))
+        return self.history.partitions.usable(me.partition, self.history.free_workers)
 
     def _ahead(self, wait: Wait) -> str | None:
         """Return the name of the first other job of the queue whose partition shares workers with

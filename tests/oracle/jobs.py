@@ -23,6 +23,8 @@ class Job:
         self.index, self.processors, self.copies = index, int(said["p"]), int(said["copies"])
         self.cloning = bool(said["cloning"])
         self.partition = int(said.get("partition", 0))
+        partitions = scenario.get("partitions")
+        self.exclusive = bool(partitions and partitions[self.partition].get("exclusive"))
         self.kind = str(said["kind"])
         self.iterative = self.kind == "iterative"
         self.iterations_left = int(said["iterations"]) if self.iterative else 1
@@ -73,6 +75,11 @@ class Job:
         self.completion: Fraction | None = None
         self.work_done = ZERO
         """Of all iterations that are complete."""
+
+    @property
+    def occupied(self) -> int:
+        """Workers that others cannot have while a copy of it runs."""
+        return -(-self.processors // self.node) * self.node if self.exclusive else self.processors
 
     @property
     def time(self) -> Fraction:
@@ -128,6 +135,8 @@ class Group:
 
     def __init__(self, job: Job, members: Members, standbys: Members) -> None:
         self.job, self.members, self.standbys = job, members, standbys
+        self.rest: Members = []
+        """Idle workers of the members' nodes (G6)."""
         self.run: Run | None = None
         """The one under way."""
         self.checkpoint: State | None = None

@@ -18,7 +18,8 @@ def allowed(jobs: list[Job], job: Job, limits: list[dict[str, Any]]) -> bool:
             continue
         others = [it for it in jobs if it.whose.get(limit["per"]) == name and it.copies_held]
         running = len({it.index for it in others} | {job.index})
-        holding = sum(it.processors * len(it.copies_held) for it in others) + job.processors
+        groups = [group for it in others for group in it.copies_held]
+        holding = sum(len(it.members) + len(it.rest) for it in groups) + job.occupied
         if running > limit.get("jobs", running) or holding > limit.get("processors", holding):
             return False
     return True
@@ -39,6 +40,8 @@ def draw_limits(rng: Random, scenario: dict[str, Any]) -> None:
         if rng.random() < 0.6:
             limit["jobs"] = rng.choice([1, 1, 2])
         if "jobs" not in limit or rng.random() < 0.3:
-            limit["processors"] = max(job["p"] for job in jobs) + rng.choice([0, 0, 1])
+            node = scenario.get("node", 1) if "partitions" in scenario else 1
+            widest = max(-(-job["p"] // node) * node for job in jobs)
+            limit["processors"] = widest + rng.choice([0, 0, 1])
         limits.append(limit)
     scenario["limits"] = limits

@@ -15,7 +15,7 @@ class Ledger:
 
     def __init__(self, jobs: int) -> None:
         self.time = dict.fromkeys(Use, ZERO)
-        self.held = [{use: ZERO for use in Use if use is not Use.IDLE} for _ in range(jobs)]
+        self.held = [dict.fromkeys(Use, ZERO) for _ in range(jobs)]
 
     def spend(self, job: int | None, use: Use | None, time: Fraction) -> None:
         """One worker's; no use is computing, of which only the end tells."""

@@ -21,6 +21,8 @@ class Worker:
     def __init__(self, index: int, timeline: Timeline) -> None:
         self.index, self.timeline = index, timeline
         self.group: Group | None = None
+        self.rest_of: Group | None = None
+        """Who holds it because members are of its node (G6)."""
         self.programs: set[int | None] = set()
         """Complete ones: a job's own, or everybody's (None)."""
         self.until = ZERO
@@ -246,6 +248,8 @@ class Parts:
         group.job.copies_held.remove(group)
         for q in (*group.members, *group.standbys):
             self.workers[q].group = None
+        for q in group.rest:
+            self.workers[q].rest_of = None
 
     def complete(self, run: Run) -> None:
         """The job's other copies are withdrawn; what was saved of the iteration is forgotten."""

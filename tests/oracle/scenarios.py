@@ -39,7 +39,7 @@ from tests.oracle.drawn_platform import (
 from tests.oracle.draws import draw_chances
 from tests.oracle.fleets import add_fleet
 from tests.oracle.limits import draw_limits
-from tests.oracle.partitions import draw_partitions
+from tests.oracle.partitions import draw_partitions, leave_nodes_whole
 from tests.oracle.tenths import in_tenths
 from tests.oracle.world import Stuck, world_of
 
@@ -67,6 +67,7 @@ def generate(
         try:
             cell, scenario = attempt(rng, finest, practice, groups, fleet)
             added = add_fleet(rng, scenario) if fleet else set()
+            leave_nodes_whole(scenario)
             if any("after" in job for job in scenario["jobs"]):
                 added.add("dependencies")
             added |= {it for it in ("partitions", "windows", "policy") if it in scenario}

@@ -61,7 +61,8 @@ class StandbyWorld(StoredWorld):
     def _join(self) -> None:
         """Who is back from a repair is a standby of the first job that lacks one."""
         for worker in self.startable:
-            if worker.index in self.mended and worker.group is None:
+            free = worker.group is None and worker.rest_of is None
+            if worker.index in self.mended and free:
                 groups = [group for job in self.jobs for group in job.copies_held]
                 lacking = [it for it in groups if len(it.standbys) < it.job.standbys]
                 if lacking:

@@ -381,7 +381,8 @@ class World(Parts):
         """Workers that are back may become standbys."""
 
     def _free(self, workers: list[Worker]) -> list[int]:
-        return [w.index for w in workers if w.group is None and self.state[w.index] == UP]
+        unheld = (w for w in workers if w.group is None and w.rest_of is None)
+        return [w.index for w in unheld if self.state[w.index] == UP]
 
     def _place(self, job: Job, parts: Shares | None = None) -> bool:
         """A copy, if enough workers are free; with so many workers of each cell, where that is
@@ -390,27 +391,42 @@ class World(Parts):
         clear = [q for q in free if not self._taken(q, job)]
         if len(clear) < job.processors or not self._enough(job, len(free)):
             return False
-        if not allowed(self.jobs, job, self.limits):
+        if job.exclusive and parts is None:
+            free = clear = self.cells.whole(clear)
+        if not allowed(self.jobs, job, self.limits) or len(clear) < job.processors:
             return False
-        if parts is None:
+        chosen = self._chosen(job, parts, clear, free)
+        origin, source = best_origin(job)
+        group = Group(job, sorted(chosen[: job.processors]), sorted(chosen[job.processors :]))
+        job.called = False
+        if job.exclusive:
+            group.rest = self.cells.rest(chosen)
+        for q in chosen:
+            self.workers[q].group = group
+        for q in group.rest:
+            self.workers[q].rest_of = group
+        job.copies_held.append(group)
+        self.cells.started(group)
+        self.start(group, origin, source)
+        return True
+
+    def _chosen(
+        self, job: Job, parts: Shares | None, clear: list[int], free: list[int]
+    ) -> list[int]:
+        """Members, then standbys: so many of each cell, or by one choice."""
+        if job.exclusive and parts is None:
+            chosen = self.cells.fill(clear, job.processors)
+        elif parts is None:
             chosen = self._choose(clear, free, job.processors, job.standbys)
         else:
-            chosen = self.cells.choose(clear, parts)
+            chosen = self.cells.choose(clear, parts, job.processors)
             more = min(job.standbys, len(free) - len(chosen))
             chosen += self.in_order([q for q in free if q not in chosen], more)
         if self.choices is not None:
             drawn = self.choices.get((job.index, job.numbered), [])
             if set(drawn[: job.processors]) <= set(clear) and set(drawn) <= set(free):
                 chosen = drawn if len(drawn) == len(chosen) else chosen
-        origin, source = best_origin(job)
-        group = Group(job, sorted(chosen[: job.processors]), sorted(chosen[job.processors :]))
-        job.called = False
-        for q in chosen:
-            self.workers[q].group = group
-        job.copies_held.append(group)
-        self.cells.started(group)
-        self.start(group, origin, source)
-        return True
+        return chosen
 
     def _enough(self, job: Job, free: int) -> bool:
         """Whether a job that may start need not wait for standbys."""
@@ -539,7 +555,8 @@ class World(Parts):
             if message.under_way:
                 message.left -= time
         for worker in self.workers:
-            job = worker.group and worker.group.job.index
+            holder = worker.group or worker.rest_of
+            job = holder and holder.job.index
             self.ledger.spend(job, self._use(worker, sending, uses), time)
         self.now = then
 

@@ -451,7 +451,19 @@ def divided(seed: int) -> Table:
         job["queue"] = ""
         if job.get("processors", last + 1) == 1:
             job["queue"] = one(rng, *(it["name"] for it in partitions))
+    if rng.random() < 0.4 and not any(job.get("standbys") for job in table["job"]["jobs"]):
+        _in_whole_nodes(rng, table["platform"], last)
     return table  # type: ignore[no-any-return]
+
+
+def _in_whole_nodes(rng: Generator, platform: Table, last: int) -> None:
+    """Let the jobs of some partitions hold whole nodes."""
+    node = platform["node"] = int(rng.integers(2, 4))
+    for it in platform["partitions"]:
+        if rng.random() < 0.6:
+            low, high = map(int, it["units"].split("-"))
+            high = min((high // node + 1) * node, last) - 1
+            it |= {"units": f"{low // node * node}-{high}", "exclusive": True}
 
 
 def stored(seed: int) -> Table:

@@ -121,7 +121,8 @@ def _cells(case: Table) -> Table:
         ]
     if case.get("partitions"):
         said["partitions"] = [
-            {"name": it["name"], "tier": it["tier"], "units": ", ".join(map(str, it["workers"]))}
+            {key: it[key] for key in ("name", "tier", "exclusive") if key in it}
+            | {"units": ", ".join(map(str, it["workers"]))}
             for it in case["partitions"]
         ]
     return said

@@ -313,9 +313,9 @@ class QueueDecider(Decider):
                 processors = part.members(waiting, processors)
             why = partial(self.promises.why, decision, waiting) if logged else None
             former = state.former.get(index, ()) if state.former else ()
-            about = cause, former, why, ready, sources.members, sources.others
+            about = cause, former, why, ready, sources.members, sources.others, sources.whole
             copy, numbers, own = start(index, processors, *about)
-            if ready:
+            if ready or sources.whole:
                 processors = size_of(numbers)
             if self.within is None:
                 run = Run(now + waiting.held, index, processors, waiting, numbers, copy)
@@ -350,8 +350,8 @@ class QueueDecider(Decider):
         if sources is None:
             return False
         about = (), self.promises.left_over, ready, sources.members, sources.others
-        copy, numbers, own = start(index, processors, cause, *about)
-        held = size_of(numbers) if ready else processors
+        copy, numbers, own = start(index, processors, cause, *about, sources.whole)
+        held = size_of(numbers) if ready or sources.whole else processors
         if self.within is None:
             run = Run(now + waiting.held, index, held, waiting, numbers, copy)
         else:

@@ -21,11 +21,13 @@ from sims.audit.parts.standbys import StandbyRules
 from sims.audit.parts.startup import StartupRules
 from sims.audit.parts.storage import StorageRules
 from sims.audit.parts.wear import WearRules
+from sims.audit.parts.whole_nodes import WholeNodeRules
 from sims.audit.protection.saving import SavingRules
 from sims.audit.world import PartRules
 
 ORDER: tuple[type[PartRules], ...] = (
     StartupRules,
+    WholeNodeRules,
     NoticeRules,
     ReplacementRules,  # before standbys: a member that is away is replaced first
     StandbyRules,

@@ -24,6 +24,7 @@ from sims.scenario.parts.reserve import Reserve
 from sims.scenario.parts.standbys import Standbys
 from sims.scenario.parts.startup import Startup
 from sims.scenario.parts.storage import Storage
+from sims.scenario.parts.whole_nodes import WholeNodes
 
 __all__ = ["PARTS", "ScenarioPart"]
 
@@ -41,6 +42,7 @@ PARTS: tuple[ScenarioPart, ...] = (
     Maintenance(),
     Dependencies(),  # the head has them before the partitions of jobs
     Partitions(),  # jobs that fit into no partition are left out before those above a limit
+    WholeNodes(),  # the head has partitions first
     Limits(),
     Agents(),
 )

@@ -77,7 +77,9 @@ class Partitions(ScenarioPart):
         for number, it in enumerate(partitions.sections):
             own, many = len(partitions.workers[it.name]), counts[number]
             workers = f"{own:,} worker{'s' if own > 1 else ''}"
-            yield f"  partition {it.name}: {workers}, {many:,} job{'s' if many != 1 else ''}"
+            whole = f", whole nodes of {partitions.node}" if it.exclusive else ""
+            some = f"{many:,} job{'s' if many != 1 else ''}"
+            yield f"  partition {it.name}: {workers}{whole}, {some}"
         known = {worker for its in partitions.workers.values() for worker in its}
         left = (n for n in range(partitions.able) if n not in known)
         if outside := intervals_of(left):

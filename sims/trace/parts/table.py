@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from sims.trace.parts import detection, hangs, replacement, replicas, reserve, standbys
+from sims.trace.parts import (
+    detection,
+    hangs,
+    replacement,
+    replicas,
+    reserve,
+    standbys,
+    whole_nodes,
+)
 from sims.trace.parts.about import Words
 
 OF_MECHANISMS: Words = {
@@ -12,5 +20,6 @@ OF_MECHANISMS: Words = {
     **replicas.WORDS,
     **reserve.WORDS,
     **standbys.WORDS,
+    **whole_nodes.WORDS,
 }
 """Words for the events of all mechanisms; an event is in no two of them."""
