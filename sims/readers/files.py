@@ -167,7 +167,17 @@ def content(path: Path) -> bytes:
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    r"""Yield the lines of a file that are not empty, with their numbers from 1, without line ends.
+    """Yield the lines of a file that are not empty, with their numbers from 1, as `blocks_of_lines`
+    reads them."""
+    for first, lines in blocks_of_lines(path):
+        for number, line in enumerate(lines, first):
+            if line:
+                yield number, line
+
+
+def blocks_of_lines(path: Path) -> Iterator[tuple[int, list[str]]]:
+    r"""Yield the lines of a file in blocks, in order: the number of the block's first line, from 1,
+    and the lines without their ends, of which some may be empty.
 
     Bytes that are not UTF-8 (archives hold Latin-1 names in comments) read as `\xNN`: in a comment
     they do no harm, and in a number they are refused like any other letter. Raises InputError where
@@ -175,25 +185,26 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """
     with open_binary(path) as stream, _reading(path):
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="backslashreplace")
-        number, rest = 0, ""
+        number, rest = 1, ""
         # Splitting whole pieces takes a third of the time of asking for one line after another.
         while piece := text.read(LONGEST):
             *lines, rest = (rest + piece).split("\n")
-            for number, line in enumerate(lines, number + 1):  # noqa: B020 - goes on counting
-                if line:
-                    yield number, _bounded(line, path, number)
-            _bounded(rest, path, number + 1)
+            if lines:
+                # A line that ends in this piece and began in it is shorter than the piece.
+                _bounded(lines[0], path, number)
+                yield number, lines
+            number += len(lines)
+            _bounded(rest, path, number)
         if rest:
-            yield number + 1, rest
+            yield number, [rest]
 
 
-def _bounded(line: str, path: Path, number: int) -> str:
-    """Return the line, the one of this number in the file at `path`; raise InputError where it has
-    LONGEST characters or more."""
+def _bounded(line: str, path: Path, number: int) -> None:
+    """Raise InputError where the line of this number in the file at `path` has LONGEST characters
+    or more."""
     if len(line) >= LONGEST:
         problem = f"longer than {LONGEST:,} characters"
         raise InputError(str(path), f"line {number}", problem, "a file of shorter lines")
-    return line
 
 
 def taken(

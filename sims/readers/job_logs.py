@@ -12,7 +12,6 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
@@ -25,7 +24,7 @@ from pydantic import BeforeValidator
 from sims.errors import InputError
 from sims.readers import COLUMNS, JobLog, LoggedJob, Preceding, repeated
 from sims.readers.documents import Document, Word, document
-from sims.readers.files import finite, taken, whole
+from sims.readers.files import blocks_of_lines, finite, taken, whole
 from sims.readers.unread import Unread
 from sims.tables.fields import NOT_EMPTY, Count, NotNegative, Number, Positive
 from sims.tables.refusals import section_of
@@ -53,7 +52,7 @@ REAL = np.dtype([(name, float) for name in NAMES])
 """Data type of a line of which whole numbers may be written `1.0`."""
 UNKNOWN = -1
 BLOCK = 1 << 14
-"""Number of lines that are parsed at once."""
+"""Least number of lines that are parsed at once, but for the last."""
 Rows = NDArray[np.void]
 Mask = NDArray[np.bool_]
 STATUSES = {-1: "unknown", 0: "failed", 1: "completed", 5: "cancelled"}
@@ -121,9 +120,8 @@ def read_swf(path: Path) -> JobLog:
     )
     preceding, unread, changed = dict[str, Preceding](), Unread(), Counter[str]()
     skipped = dict.fromkeys(SkipReason, 0)
-    records = _records(path, header)
-    while lines := list(islice(records, BLOCK)):
-        rows, numbers = _known(path, *_parsed(path, lines, unread), unread)
+    for lines in _blocks(path, header):
+        rows, numbers = _known(path, *_parsed(path, *lines, unread), unread)
         negative = _negative(rows)
         reasons, taking = _skipped(rows, negative)
         for k, reason in enumerate(SkipReason, 1):
@@ -166,40 +164,53 @@ def machine_of(path: Path) -> int | None:
     return header.numbers.get(MACHINE)
 
 
-def _records(path: Path, header: Header) -> Iterator[tuple[int, str]]:
-    """Yield each job line with its number, and add the entries of comments to `header`."""
-    for place, line in taken(path, str, FIELDS):
-        if line.startswith(";"):
-            header.enter(line)
-        else:
-            yield place, line
+def _blocks(path: Path, header: Header) -> Iterator[tuple[NDArray[np.int64], list[str]]]:
+    """Yield the job lines of a log in blocks, each with the numbers of its lines, and add the
+    entries of comments to `header`."""
+    places, lines = list[NDArray[np.int64]](), list[str]()
+    for first, piece in blocks_of_lines(path):
+        found = np.arange(first, first + len(piece))
+        texts = [line.strip() for line in piece]
+        others = [k for k, text in enumerate(texts) if not text or text[0] == ";"]
+        for k in others:
+            header.enter(texts[k])
+        if others:
+            found = np.delete(found, others)
+            texts = [text for text in texts if text and text[0] != ";"]
+        places.append(found)
+        lines += texts
+        if len(lines) >= BLOCK:
+            yield np.concatenate(places), lines
+            places, lines = [], []
+    if lines:
+        yield np.concatenate(places), lines
 
 
 def _parsed(
-    path: Path, lines: Sequence[tuple[int, str]], unread: Unread
+    path: Path, places: NDArray[np.int64], lines: Sequence[str], unread: Unread
 ) -> tuple[Rows, NDArray[np.int64]]:
-    """Parse a block of numbered lines of the file at `path`; return an array of rows, with a field
-    for each of `NAMES`, and the numbers of their lines. Malformed lines are left out, and counted
-    by `unread`.
+    """Parse a block of lines of the file at `path`, which have the numbers `places`; return an
+    array of rows, with a field for each of `NAMES`, and the numbers of their lines. Malformed lines
+    are left out, and counted by `unread`.
 
     numpy parses a whole block twenty times as fast as Python converts its words. Only a block that
     numpy refuses is read word by word, to find the lines with errors, or because Python accepts
     more ways of writing a number.
     """
     unread.lines += len(lines)
-    rows = _by_numpy([line for _, line in lines])
+    rows = _by_numpy(lines)
     if rows is not None:
-        return rows, np.array([place for place, _ in lines])
-    found, places = [], []
-    for place, line in lines:
+        return rows, places
+    found, read = [], []
+    for place, line in zip(places.tolist(), lines, strict=True):
         try:
             found.append(_values(line))
-            places.append(place)
+            read.append(place)
         except ValueError as error:
             reason = f"not {len(NAMES)} fields" if "field" in str(error) else "a field is no number"
             problem = InputError(str(path), f"line {place}", str(error), FIELDS)
             unread.leave_out(reason, problem)
-    return np.array(found, dtype=ROW), np.array(places, dtype=np.int64)
+    return np.array(found, dtype=ROW), np.array(read, dtype=np.int64)
 
 
 def _by_numpy(lines: Sequence[str]) -> Rows | None:

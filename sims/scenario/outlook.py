@@ -16,11 +16,12 @@ from actors.protection.rules import on
 from sims.errors import InputError
 from sims.scenario import Scenario
 from sims.scenario.faults import NamedFaults
+from sims.scenario.job_set import asked_of
 from sims.scenario.jobs import IterativeEntry
 from sims.scenario.parts import PARTS
 from sims.scenario.planned import Planned
 from sims.scenario.protection import ProtectionSection
-from sims.scenario.submissions import Submission, Submissions, asked_of, work_end
+from sims.scenario.submissions import Submission, Submissions, work_end
 from sims.telling import about, amount_of, counted
 
 

@@ -7,7 +7,6 @@ the counts of the jobs left out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import repeat
 from typing import Self, cast, overload
 
 from attrs import evolve, field, frozen
@@ -21,6 +20,7 @@ from policies.maths.speedup import Asking, usable
 from sims.errors import unfit
 from sims.scenario import Scenario
 from sims.scenario.faults import together
+from sims.scenario.job_set import JobSet, asked_of
 from sims.scenario.jobs import AnyJob, IterativeEntry
 from sims.scenario.protection import ProtectionSection
 
@@ -102,7 +102,7 @@ class Submissions(Sequence[Submission]):
     have nothing of their own but themselves."""
 
     scenario: Scenario
-    jobs: tuple[BatchJob, ...]
+    jobs: JobSet
     own: Mapping[int, AnyJob] = field(factory=dict)
     """Maps the index of each job that has an entry of its own in the scenario to that entry."""
 
@@ -120,17 +120,14 @@ class Submissions(Sequence[Submission]):
     def __getitem__(self, place: int | slice) -> Submission | Submissions:
         found = self.jobs[place]
         if isinstance(found, tuple):
-            return evolve(self, jobs=found)
+            return evolve(self, jobs=JobSet.of(found))
         return Submission.of(self.scenario, found, self.own.get(found.index))
 
-    @property
-    def protections(self) -> Iterator[ProtectionSection]:
-        """The protection of each job: its own, or the file's."""
-        usual, own = self.scenario.protection, self.own
-        if not own:
-            return repeat(usual, len(self))
-        entries = (own.get(job.index) for job in self.jobs)
-        return ((entry.protection if entry else None) or usual for entry in entries)
+    def having(self, *profiles: type) -> JobSet:
+        """Return the jobs whose profile is of one of these classes."""
+        if self.jobs and not self.own:  # all come from one source, which makes profiles of one kind
+            return self.jobs if isinstance(self.jobs[0].profile, profiles) else JobSet()
+        return JobSet.of(job for job in self.jobs if isinstance(job.profile, profiles))
 
     def protected(self, holds: Callable[[ProtectionSection], bool]) -> Iterator[Submission]:
         """Return the submissions of the jobs for whose protection `holds` is true."""
@@ -155,9 +152,15 @@ class Workload:
     """Signs that the log of jobs, or what is said of its machine, is not what it seems."""
 
     @property
-    def jobs(self) -> tuple[BatchJob, ...]:
+    def jobs(self) -> JobSet:
         """The jobs themselves."""
         return self.submissions.jobs
+
+    @property
+    def listed(self) -> Sequence[BatchJob]:
+        """The jobs that have entries of their own in the scenario."""
+        own = self.submissions.own
+        return [job for job in self.jobs if job.index in own] if own else ()
 
     @property
     def copies(self) -> dict[int, int]:
@@ -172,12 +175,6 @@ class Workload:
         for job in self.jobs:
             if job.kind is not kind:
                 raise unfit("job.kind", f"{job.name} is {job.kind}{why}", accepted)
-
-
-def asked_of(job: BatchJob) -> int:
-    """Return the least number of workers that a run of the job can have: the number that it
-    requests, or 1."""
-    return job.profile.processors if isinstance(job.profile, Asking) else 1
 
 
 def period_on(rules: Rules, members: int) -> float:

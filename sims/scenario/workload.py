@@ -7,8 +7,9 @@ more workers than the platform has are then left out.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import count, repeat
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from sims.errors import InputError, unfit
 from sims.readers import JobLog, repeated
 from sims.scenario import Scenario
 from sims.scenario.dependencies import Chained, Following, chained
+from sims.scenario.job_set import JobSet
 from sims.scenario.jobs import RESERVED, AnyJob, JobSection, RigidSection
 from sims.scenario.jobs.files import read_jobs
 from sims.scenario.jobs.logs import Replay, Rule, Selection
@@ -38,10 +40,7 @@ from sims.scenario.jobs.sources import arrivals
 from sims.scenario.jobs.speedups import Application
 from sims.scenario.parts import PARTS
 from sims.scenario.platform import Platform
-from sims.scenario.submissions import LeftOut, Submissions, Workload, asked_of
-
-MOST_SHARED = 1 << 17
-"""Largest number of different values that are kept so that equal ones of a log share one object."""
+from sims.scenario.submissions import LeftOut, Submissions, Workload
 
 ANY_JOB = BatchJob(0, "", Rigid(1, 1.0))
 """Shows what a section asks of mechanisms for all jobs of a log alike."""
@@ -63,46 +62,44 @@ def workload(scenario: Scenario, system: System) -> Workload:
             "no jobs, or several sources of them",
             f"exactly one of {', '.join(section.sources)}",
         )
-    names: Mapping[str, str] = {}
+    names, own = dict[str, str](), dict[int, AnyJob]()
     if isinstance(section, RigidSection) and (section.log or section.lublin):
         log = _replay(section, scenario, system)
         names = log.partitions if platform.partitions else names
-        log, pieces = log.taken_apart()
-        described: Iterable[Described] = _logged(section, pieces)
+        found = JobSet.logged(log.rows, partial(_logged, section))
+        log = log.without_rows()
     else:
-        described = _described(scenario, system)
-    found, own = list[BatchJob](), dict[int, AnyJob]()
-    for job, entry in described:
-        found.append(job)
-        if entry is not None:
-            own[job.index] = entry
-    _refuse_equal_names([job.name for job in found], platform)
+        described = [*_described(scenario, system)]
+        found = JobSet.of(job for job, _ in described)
+        own = {job.index: entry for job, entry in described if entry is not None}
+    called = found.names
+    _refuse_equal_names(called, platform)
     fitting, left_out = _fitting(scenario, found, own, names, log.left_out)
-    if scenario.decider is not DeciderKind.PACK:
-        fitting = tuple(map(_as_moldable, fitting))
     submissions = Submissions(scenario, fitting, own)
-    chains = _chains(submissions, found, log)
+    if scenario.decider is not DeciderKind.PACK and submissions.having(Application):
+        submissions = evolve(submissions, jobs=JobSet.of(map(_as_moldable, fitting)))
+    chains = _chains(submissions, called, log)
     changed = *log.changed, *chains.changed
     return Workload(submissions, left_out, changed, log.begins, chains.waits, log.doubts)
 
 
 def _fitting(
     scenario: Scenario,
-    found: Sequence[BatchJob],
+    found: JobSet,
     own: Mapping[int, AnyJob],
     names: Mapping[str, str],
     left_out: LeftOut,
-) -> tuple[tuple[BatchJob, ...], LeftOut]:
+) -> tuple[JobSet, LeftOut]:
     """Return the jobs that fit on the platform and that no mechanism leaves out, and the counts of
     those left out, with these added. `own` has the entries of listed jobs by index; `names` maps
     jobs of a log to what the log names besides their queue.
 
     Raises InputError where none fits.
     """
-    able = scenario.full_platform.able
-    fitting = tuple(job for job in found if asked_of(job) <= able)
+    able, widths = scenario.full_platform.able, found.widths
+    fitting = found.keep(widths <= able)
     if not fitting:
-        raise _nothing_left(found, able, left_out)
+        raise _nothing_left(widths, able, left_out)
     if wide := len(found) - len(fitting):
         left_out = (*left_out, (f"needs more than the platform's {able} workers", wide))
     for part in PARTS:
@@ -132,8 +129,9 @@ def tell(jobs: Workload, system: System) -> None:
         part.tell(jobs, system)
 
 
-def _chains(fitting: Submissions, found: Sequence[BatchJob], log: Replay) -> Chained:
-    """Return which of the jobs that fit wait for others of them to end; `found` are all jobs."""
+def _chains(fitting: Submissions, names: Sequence[str], log: Replay) -> Chained:
+    """Return which of the jobs that fit wait for others of them to end; `names` are those of all
+    jobs."""
     listed = [
         Following(it.job, tuple(dict.fromkeys(it.own.after)), it.own.think)
         for it in (fitting if fitting.own else ())
@@ -142,7 +140,7 @@ def _chains(fitting: Submissions, found: Sequence[BatchJob], log: Replay) -> Cha
     if not listed and not log.preceding:
         return Chained({})
     jobs = {job.name: job for job in fitting.jobs}
-    return chained(listed, log.preceding, jobs, {job.name for job in found})
+    return chained(listed, log.preceding, jobs, set(names) if listed else ())
 
 
 def _as_moldable(job: BatchJob) -> BatchJob:
@@ -225,48 +223,35 @@ def _replay(section: RigidSection, scenario: Scenario, system: System) -> Replay
     return section.select.cut(log, workers)
 
 
-def _logged(section: RigidSection, pieces: Iterator[NDArray[np.void]]) -> Iterator[Described]:
-    """Yield each job of a log's rows, which come in pieces.
-
-    Equal times share one object: of a million jobs few have times of their own.
-    """
-    relies, index = section.log is None or section.log.estimates, 0
-    asking = [part for part in PARTS if part.asked(ANY_JOB, section, None) is not ANY_JOB]
-    known = dict[Any, Any]()
-    for rows in pieces:
-        times, estimates, waits = (
-            [known.setdefault(it, it) for it in numbers]
-            for numbers in (_known(rows[column]) for column in ("times", "estimates", "waits"))
-        )
-        jobs: Iterator[BatchJob] = map(
-            BatchJob,
-            *(count(index), rows["names"].tolist()),
-            map(Rigid, rows["processors"].tolist(), times),
-            repeat(section.verification),
-            estimates if relies else repeat(None),
-            *(rows["submitted"].tolist(), repeat(JobKind.RIGID)),
-            *(rows[column].tolist() for column in ("users", "groups", "queues")),
-            *(_known(rows["priorities"]), waits),
-        )
-        for part in asking:
+def _logged(
+    section: RigidSection, rows: NDArray[np.void], places: NDArray[np.int_]
+) -> Iterable[BatchJob]:
+    """Return the jobs of rows that have these positions among all of the section's log."""
+    relies = section.log is None or section.log.estimates
+    times, estimates, waits = (_shared(rows[it]) for it in ("times", "estimates", "waits"))
+    jobs: Iterator[BatchJob] = map(
+        BatchJob,
+        *(places.tolist(), rows["names"].tolist()),
+        map(Rigid, rows["processors"].tolist(), times),
+        repeat(section.verification),
+        estimates if relies else repeat(None),
+        *(rows["submitted"].tolist(), repeat(JobKind.RIGID)),
+        *(rows[column].tolist() for column in ("users", "groups", "queues")),
+        *(_shared(rows["priorities"]), waits),
+    )
+    for part in PARTS:
+        if part.asked(ANY_JOB, section, None) is not ANY_JOB:
             jobs = map(part.asked, jobs, repeat(section), repeat(None))
-        yield from zip(jobs, repeat(None, len(rows)), strict=False)
-        index += len(rows)
-        if len(known) > MOST_SHARED:  # what is kept must not take more than the sharing saves
-            known = {}
+    return jobs
 
 
-def _known(column: NDArray[np.float64]) -> list[Any]:
-    """Return the numbers of a column, with None for nan, which is not known, and one object for
-    all if they are equal."""
-    if len(column) and (column == column[0]).all():
-        return [float(column[0])] * len(column)
-    unknown = np.isnan(column)
-    if not unknown.any():
-        return list(column.tolist())
-    found = column.astype(object)
-    found[unknown] = None
-    return list(found.tolist())
+def _shared(column: NDArray[np.float64]) -> list[Any]:
+    """Return the numbers of a column, with None for nan, which is not known. Equal numbers are one
+    object: of a million jobs few have times of their own."""
+    found, places = np.unique(column, return_inverse=True)
+    numbers = [None if it != it else it for it in found.tolist()]
+    shared: list[Any] = np.array(numbers, dtype=object)[places].tolist()
+    return shared
 
 
 # --- what cannot be -----------------------------------------------------------------------------
@@ -290,14 +275,13 @@ def _refuse_equal_names(names: Sequence[str], platform: Platform) -> None:
 
 
 def _nothing_left(
-    found: Sequence[BatchJob], workers: int, left_out: Sequence[tuple[str, int]]
+    widths: Collection[float], workers: int, left_out: Sequence[tuple[str, int]]
 ) -> InputError:
-    if found:
-        least = min(map(asked_of, found))
+    if len(widths):
         return unfit(
             "platform.workers",
             f"{workers} are too few for every job",
-            f"at least {least}, which the narrowest job needs",
+            f"at least {min(widths):.0f}, which the narrowest job needs",
         )
     reasons = "; ".join(f"{jobs} left out: {reason}" for reason, jobs in left_out)
     return unfit(

@@ -36,14 +36,15 @@ from sims.errors import unfit
 from sims.scenario import MeasuresSection, Scenario
 from sims.scenario.builders import queue
 from sims.scenario.builders.hazards import describe_faults, ignores_faults, spawn_hazards
-from sims.scenario.builders.jobs import Counterparts, JobMaker, plain, with_mtbf
+from sims.scenario.builders.jobs import Counterparts, JobMaker, plain_jobs, with_mtbf
 from sims.scenario.builders.limits import limit_resolution
 from sims.scenario.deciders import DECIDERS
 from sims.scenario.faults import NoFaults
+from sims.scenario.job_set import asked_of
 from sims.scenario.jobs import CAP, MASTER, SCHEDULER, SOURCE
 from sims.scenario.parts import PARTS
 from sims.scenario.parts.part import Choice, Made, Site
-from sims.scenario.submissions import Workload, asked_of
+from sims.scenario.submissions import Workload
 from sims.scenario.workload import tell, workload
 
 
@@ -188,7 +189,8 @@ def _warn_of_copies(jobs: Workload, workers: int) -> None:
     """Warn, in one line, of jobs that may have several redundant copies and are so wide that no two
     copies fit on `workers` workers."""
     copied = jobs.copies
-    asked = [(job.name, asked_of(job)) for job in jobs.jobs if job.index in copied]
+    able = [job for job in jobs.jobs if job.index in copied] if copied else ()
+    asked = [(job.name, asked_of(job)) for job in able]
     wide = [(name, width) for name, width in asked if 2 * width > workers]
     if wide:
         (name, width), more = wide[0], f", and so for {len(wide) - 1:,} more" if wide[1:] else ""
@@ -226,7 +228,7 @@ def _pool(scenario: Scenario, system: System, jobs: Workload, take: Take) -> Poo
     placed = placement not in queue.ANY or any(part.numbers(scenario) for part in PARTS)
     numbered = changing or placed or system.journal.wants(RunStarted)
     if not numbered:
-        numbered = not all(map(plain(scenario), jobs.jobs, jobs.submissions.protections))
+        numbered = not plain_jobs(scenario, jobs.submissions).all()
     return Pool(able, numbered, changing, take, spares)
 
 

@@ -32,11 +32,12 @@ from sims.errors import unfit
 from sims.scenario import Scenario
 from sims.scenario.builders.limits import refuse_tiny_period
 from sims.scenario.faults import together
+from sims.scenario.job_set import asked_of
 from sims.scenario.jobs import Overrun
 from sims.scenario.parts import PARTS
 from sims.scenario.parts.part import Made
 from sims.scenario.protection import ProtectionSection
-from sims.scenario.submissions import Submission, Workload, asked_of, iterative, period_on
+from sims.scenario.submissions import Submission, Submissions, Workload, iterative, period_on
 from sims.scenario.workload import workload
 
 if TYPE_CHECKING:
@@ -84,19 +85,33 @@ class JobMaker:
 
         Raises InputError for a job that would never end.
         """
-        whole, mtbf = plain(self.scenario), _everywhere(self.scenario)
-        protections, counts = self.jobs.submissions.protections, self._failures()
-        each = enumerate(zip(self.jobs.jobs, protections, counts, strict=True))
-        for place, (job, guarded, count) in each:
-            if whole(job, guarded):
-                _refuse_hopeless(mtbf, job)
+        counts, plain = self._failures(), plain_jobs(self.scenario, self.jobs.submissions)
+        self._refuse_hopeless(plain)
+        if plain.all() and not self.simulated:
+            return
+        each = zip(self.jobs.jobs, plain.tolist(), counts, strict=True)
+        for place, (job, is_plain, count) in enumerate(each):
+            if is_plain:
                 if self.simulated:
                     self.system.spawn(self._of_attempts(job, count))
                 continue
-            submission = self.jobs.submissions[place]
-            _warn_of_single(submission)
-            listed = (1,) * count if _whole(self.scenario, job, guarded) else None
-            self.system.spawn(self.of_runs(submission, *self._maker_and_rules(submission), listed))
+            it = self.jobs.submissions[place]
+            _warn_of_single(it)
+            listed = (1,) * count if _whole(self.scenario, job, it.protection) else None
+            self.system.spawn(self.of_runs(it, *self._maker_and_rules(it), listed))
+
+    def _refuse_hopeless(self, plain: NDArray[np.bool_]) -> None:
+        """Raise InputError for the first of the jobs under the mask `plain` of which hardly a run
+        would end without a fault."""
+        mtbf = _everywhere(self.scenario)
+        for place in np.flatnonzero(plain & (self._works >= MOST_FAULTS * mtbf))[:1]:
+            job = self.jobs.jobs[place]
+            raise unfit(
+                "faults.mtbf",
+                f"at {mtbf!r} no run of {job.name}, whose work is {job.profile.work!r} "
+                f"on one worker, would end without a fault",
+                "more time, or less work",
+            )
 
     def _of_attempts(self, job: BatchJob, failures: int) -> JobOfAttempts:
         """Make the actor of a job whose attempts are one timer each, and of which so many attempts
@@ -175,8 +190,7 @@ class JobMaker:
 
     @cached_property
     def _works(self) -> NDArray[np.float64]:
-        works = (job.profile.work for job in self.jobs.jobs)
-        return np.fromiter(works, float, len(self.jobs.jobs))
+        return self.jobs.jobs.works
 
     @cached_property
     def _density(self) -> float:
@@ -212,18 +226,19 @@ class JobMaker:
         if entries := self.jobs.submissions.own:
             own = (entries[job.index].count if job.index in entries else None for job in jobs)
             counts = [n if it is None else it for n, it in zip(counts, own, strict=True)]
-        self._refuse_endless(counts)
+        if any(counts):
+            self._refuse_endless(counts)
         return counts
 
     def _refuse_endless(self, failures: Sequence[int] | NDArray[np.float64]) -> None:
         """Raise InputError where the work of all jobs, with failures[i] failed runs of job i, and
         the times of their submissions sum to infinity."""
         jobs = self.jobs.jobs
-        total = np.fromiter((job.overhead for job in jobs), float, len(jobs))
+        total = jobs.overheads
         with np.errstate(over="ignore"):
             total += self._works
             total *= np.asarray(failures, float) + 1
-            total += np.fromiter((job.submitted for job in jobs), float, len(jobs))
+            total += jobs.submitted
             np.cumsum(total, out=total)
         for place in np.flatnonzero(~np.isfinite(total))[:1]:
             job = jobs[place]
@@ -234,23 +249,16 @@ class JobMaker:
             )
 
 
-def plain(scenario: Scenario) -> Callable[[BatchJob, ProtectionSection], bool]:
-    """Return a predicate on a job and its protection: whether nothing but faults can change the
-    rate or the end of the job's runs, so that each attempt is a single timer.
-
-    The answer is computed once for each kind of job and protection, because a log may have a
-    million jobs under one.
-    """
-    known = dict[tuple[str, int, bool], bool]()
-
-    def is_plain(job: BatchJob, protection: ProtectionSection) -> bool:
-        key = job.kind, id(protection), job.bare
-        found = known.get(key)
-        if found is None:
-            found = known[key] = scenario.bare and _whole(scenario, job, protection)
-        return found
-
-    return is_plain
+def plain_jobs(scenario: Scenario, submissions: Submissions) -> NDArray[np.bool_]:
+    """Return a mask of the jobs of which nothing but faults can change the rate or the end of a
+    run, so that each attempt is a single timer."""
+    jobs = submissions.jobs
+    if not scenario.bare:
+        return np.zeros(len(jobs), dtype=np.bool_)
+    if not submissions.own:  # a million jobs of a log are alike in all that matters here
+        return np.full(len(jobs), _whole(scenario, jobs[0], scenario.protection))
+    each = (_whole(scenario, it.job, it.protection) for it in submissions)
+    return np.fromiter(each, np.bool_, len(jobs))
 
 
 def _whole(scenario: Scenario, job: BatchJob, protection: ProtectionSection) -> bool:
@@ -321,13 +329,3 @@ def _everywhere(scenario: Scenario) -> float:
     """
     count = scenario.full_platform.count
     return together(it.mtbf for it in scenario.faults.laws if it.part(count(it.of)) == 1)
-
-
-def _refuse_hopeless(mtbf: float, job: BatchJob) -> None:
-    if job.profile.work >= MOST_FAULTS * mtbf:
-        raise unfit(
-            "faults.mtbf",
-            f"at {mtbf!r} no run of {job.name}, whose work is {job.profile.work!r} "
-            f"on one worker, would end without a fault",
-            "more time, or less work",
-        )

@@ -3,10 +3,13 @@ cannot tell apart; hopeless ones are refused before they start."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from math import inf, isinf
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from actors.limit import ProgressLimit
 from actors.protection import ProtectionKind, Rules
@@ -18,11 +21,12 @@ from policies.maths.tolerance import ROUNDING
 from sims.errors import unfit
 from sims.scenario import Scenario
 from sims.scenario.availability import After
+from sims.scenario.job_set import asked_of
 from sims.scenario.jobs import SCHEDULER, AnyJob
 from sims.scenario.parts import PARTS
 from sims.scenario.parts.part import Timed
 from sims.scenario.protection import ProtectionSection
-from sims.scenario.submissions import Workload, asked_of
+from sims.scenario.submissions import Workload
 from sims.scenario.trace_files import TraceFile
 from sims.scenario.workers import OwnLaw, WorkerFields, process_of
 
@@ -122,30 +126,25 @@ def _work_lengths(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
     if jobs is None:
         return
     able = scenario.full_platform.able
-    rigid = (it for it in jobs.jobs if isinstance(it.profile, Rigid))
-    moldable = (it for it in jobs.jobs if isinstance(it.profile, Speedup | Table))
-    for found, setting, length in (
-        (rigid, "time", lambda it: it.profile.length),
-        (moldable, "speedup", lambda it: _least(it.profile, able)),
+    rigid, moldable = jobs.submissions.having(Rigid), jobs.submissions.having(Speedup, Table)
+    shortest = [_least(it.profile, able) for it in moldable]  # type: ignore[arg-type]
+    # Only two of perhaps a million jobs can matter: a key for each would take a second.
+    for found, setting, lengths in (
+        (rigid, "time", rigid.lengths),
+        (moldable, "speedup", np.array(shortest, float)),
     ):
-        # Only two of perhaps a million jobs can matter: a key for each would take a second.
-        for job in _shortest_and_longest(found, length):
-            yield length(job), _key_of(scenario, job, setting)
+        for place in _shortest_and_longest(lengths):
+            yield float(lengths[place]), _key_of(scenario, found[place], setting)
 
 
-def _shortest_and_longest(
-    jobs: Iterable[BatchJob], length: Callable[[BatchJob], float]
-) -> tuple[BatchJob, ...]:
-    """Return the first of the shortest and the first of the longest of these jobs, of those whose
-    length is above 0 and finite; empty if there are none."""
-    least, most, found = inf, 0.0, dict[bool, BatchJob]()
-    for job in jobs:
-        own = length(job)
-        if 0 < own < least:
-            least, found[False] = own, job
-        if most < own < inf:
-            most, found[True] = own, job
-    return tuple(found[key] for key in sorted(found))
+def _shortest_and_longest(lengths: NDArray[np.float64]) -> list[int]:
+    """Return the places of the first of the shortest and of the first of the longest, of those that
+    are above 0 and finite; empty if there are none."""
+    some = np.flatnonzero((lengths > 0) & np.isfinite(lengths))
+    if not len(some):
+        return []
+    found = lengths[some]
+    return [int(some[found.argmin()]), int(some[found.argmax()])]
 
 
 def _job_lengths(own: AnyJob, key: str) -> Iterator[Timed]:
@@ -175,7 +174,7 @@ def _instants(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
     for law in scenario.faults.laws:
         yield from ((time, "faults.strikes") for time, _ in law.listed)
     if jobs is not None:
-        last = max(jobs.jobs, key=attrgetter("submitted"))
+        last = jobs.jobs[int(jobs.jobs.submitted.argmax())]
         yield last.submitted, _key_of(scenario, last, "release")
 
 

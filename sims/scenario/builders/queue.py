@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from math import ceil
-from typing import Any
+from typing import Any, get_args
 
 from actors.deciders.queue import QueueDecider
 from actors.deciders.queue.placement import (
@@ -70,7 +70,7 @@ def decider(scenario: Scenario, jobs: Workload) -> QueueDecider:
         part.check_queue(scenario, jobs, policy)
     return QueueDecider(
         *(policy, jobs.copies),
-        some_ready=any(job.held_ready for job in jobs.jobs),
+        some_ready=any(job.held_ready for job in jobs.listed),
         estimates=_estimates(scenario),
         resumable=images,
         sizes=platform.most_of_each,
@@ -113,21 +113,22 @@ def _order_named(scenario: Scenario, jobs: Workload, name: str) -> Order | Timed
     if name == MULTIFACTOR:
         tiers = scenario.full_platform.tiers
         return multifactor(scenario.policy.parameters, scenario.times is Unit.S, tiers)
-    return order_named(name, min(job.submitted for job in jobs.jobs))
+    return order_named(name, float(jobs.jobs.submitted.min()))
 
 
 def _allocation(scenario: Scenario, jobs: Workload) -> Rule:
     section = scenario.policy
-    asking = [isinstance(job.profile, Asking) for job in jobs.jobs]
-    if section.allocation is None and all(asking):
+    asking = len(jobs.submissions.having(*get_args(Asking)))
+    all_ask = asking == len(jobs.jobs)
+    if section.allocation is None and all_ask:
         return requested
     of_papers = partial(allocation_named, allotment=section.allotment, eps=section.eps)
     serves = Allocation, BatchAllocation
     rule: Any = section.load("allocation", of_papers, scenario.folder, *serves, default="LPA")
-    if any(asking):
+    if asking:
         rule = BatchWhereAsked(rule) if hasattr(rule, "allot") else WhereAsked(rule)
     for part in PARTS:
-        rule = part.allotting(scenario, rule, asking)
+        rule = part.allotting(scenario, rule, all_ask)
     return rule  # type: ignore[no-any-return]
 
 

@@ -4,7 +4,7 @@ load, and resampling of a log that is too short."""
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from math import inf
 from typing import Annotated, Any, Literal, Self
 
@@ -36,9 +36,6 @@ from sims.telling import apart
 
 Status = Literal["completed", "failed", "cancelled", "unknown"]
 """How a job ended when the log was recorded."""
-
-PIECE = 1 << 12
-"""Number of jobs of a log that are made at a time."""
 
 
 @frozen(eq=False)
@@ -73,11 +70,9 @@ class Replay:
     def __getitem__(self, column: str) -> NDArray[Any]:
         return self.rows[column]
 
-    def taken_apart(self) -> tuple[Self, Iterator[NDArray[np.void]]]:
-        """Return the same without its rows, and the rows in pieces, each of which is given up as
-        the next is asked for: jobs that are made of the rows need much memory, and take their place
-        step by step."""
-        return evolve(self, rows=self.rows[:0].copy()), _pieces(self.rows)
+    def without_rows(self) -> Self:
+        """Return the same without its rows, which need much memory."""
+        return evolve(self, rows=self.rows[:0].copy())
 
     @property
     def partitions(self) -> dict[str, str]:
@@ -135,15 +130,6 @@ class Replay:
         submitted = self["submitted"][fit]
         span = float(np.ptp(submitted)) if len(submitted) else 0.0
         return float(np.dot(self["times"][fit], sizes[fit])) / (workers * span) if span else np.inf
-
-
-def _pieces(rows: NDArray[np.void]) -> Iterator[NDArray[np.void]]:
-    """Yield the rows in pieces, and give up half of them once it has been yielded."""
-    part = max(PIECE, len(rows) // 2)
-    while len(rows):
-        for first in range(0, min(part, len(rows)), PIECE):
-            yield rows[first : min(first + PIECE, part)]
-        rows = rows[part:].copy()
 
 
 class Rule(enum.Enum):

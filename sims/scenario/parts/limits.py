@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from actors.parts.queue_part import QueuePart
-from policies.interface.queue import BatchAllocation, BatchJob, BatchPolicy
+from policies.interface.queue import BatchAllocation, BatchPolicy
 from sims.errors import unfit
 from sims.scenario import Scenario
+from sims.scenario.job_set import JobSet
 from sims.scenario.jobs import AnyJob
 from sims.scenario.limits import allotted_within, limits_of, within
 from sims.scenario.parts.part import Refusal, Rule, ScenarioPart
@@ -26,13 +27,13 @@ class Limits(ScenarioPart):
         if section.limits:
             yield limits_of(section.limits, policy.name, section.reading)
 
-    def allotting(self, scenario: Scenario, rule: Rule, asking: Sequence[bool]) -> Rule:
+    def allotting(self, scenario: Scenario, rule: Rule, all_ask: bool) -> Rule:
         section = scenario.policy
         if not section.limits:
             return rule
         if not isinstance(rule, BatchAllocation):
             return allotted_within(section.limits, rule)
-        if not all(asking):
+        if not all_ask:
             problem = "a batch's allotments are made for all its jobs together"
             raise unfit("policy.limits", problem, "LPA, MINTIME, MINAREA, or no limits")
         return rule
@@ -40,9 +41,11 @@ class Limits(ScenarioPart):
     def fitting(
         self,
         scenario: Scenario,
-        jobs: tuple[BatchJob, ...],
+        jobs: JobSet,
         names: Mapping[str, str],
         listed: Mapping[int, AnyJob],
-    ) -> tuple[tuple[BatchJob, ...], LeftOut]:
-        kept = within(scenario.policy.limits, jobs, listed)
-        return kept.jobs, kept.left_out
+    ) -> tuple[JobSet, LeftOut]:
+        if not scenario.policy.limits:
+            return jobs, ()
+        kept = within(scenario.policy.limits, jobs.made, listed)
+        return JobSet.of(kept.jobs), kept.left_out

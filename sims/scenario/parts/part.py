@@ -4,7 +4,7 @@ questions that the builders and `holdfast check` ask."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from attrs import field, frozen
@@ -18,6 +18,7 @@ from actors.runtime import Actor, System
 from actors.worker import WorkerRegistry
 from policies.interface.queue import Allocation, BatchAllocation, BatchJob, BatchPolicy
 from sims.scenario import Scenario
+from sims.scenario.job_set import JobSet
 from sims.scenario.jobs import AnyJob, JobSection
 from sims.scenario.submissions import LeftOut, Submissions, Workload
 
@@ -115,9 +116,9 @@ class ScenarioPart:
         """Yield the parts of the queue that follow from the scenario."""
         yield from ()
 
-    def allotting(self, scenario: Scenario, rule: Rule, asking: Sequence[bool]) -> Rule:
+    def allotting(self, scenario: Scenario, rule: Rule, all_ask: bool) -> Rule:
         """Return the rule by which jobs get their numbers of processors, as the mechanism has it.
-        `asking` says of each job whether it requests a number.
+        `all_ask`: each job requests a number.
 
         Raises InputError where the rule cannot be had.
         """
@@ -137,10 +138,10 @@ class ScenarioPart:
     def fitting(
         self,
         scenario: Scenario,
-        jobs: tuple[BatchJob, ...],
+        jobs: JobSet,
         names: Mapping[str, str],
         listed: Mapping[int, AnyJob],
-    ) -> tuple[tuple[BatchJob, ...], LeftOut]:
+    ) -> tuple[JobSet, LeftOut]:
         """Return the jobs that the mechanism lets take part, and the counts of the others. `names`
         maps jobs of a log to what the log names besides their queue; `listed` has the scenario's
         own entries, by index.

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping
 from actors.events import PartitionAssigned, PartitionDescribed
 from actors.intervals import intervals_of, text
 from actors.runtime import System
-from policies.interface.queue import BatchJob, BatchPolicy
+from policies.interface.queue import BatchPolicy
 from sims.errors import unfit
 from sims.scenario import Scenario
+from sims.scenario.job_set import JobSet
 from sims.scenario.jobs import AnyJob
 from sims.scenario.parts.part import Refusal, ScenarioPart
 from sims.scenario.submissions import LeftOut, Submissions, Workload
@@ -42,12 +43,15 @@ class Partitions(ScenarioPart):
     def fitting(
         self,
         scenario: Scenario,
-        jobs: tuple[BatchJob, ...],
+        jobs: JobSet,
         names: Mapping[str, str],
         listed: Mapping[int, AnyJob],
-    ) -> tuple[tuple[BatchJob, ...], LeftOut]:
+    ) -> tuple[JobSet, LeftOut]:
         partitions = scenario.full_platform.partitions
-        return partitions.fitting(jobs, names, listed) if partitions else (jobs, ())
+        if not partitions:
+            return jobs, ()
+        kept, left_out = partitions.fitting(jobs, names, listed)
+        return JobSet.of(kept), left_out
 
     def tell(self, jobs: Workload, system: System) -> None:
         """Describe in the log the partitions of the jobs whose `queue` does not name theirs."""

@@ -45,12 +45,12 @@ class Standbys(ScenarioPart):
         name = scenario.policy_name
         if not ("SHELF" in name or name == "conservative"):
             return
-        for job in jobs.jobs:
+        for job in jobs.listed:
             if job.held_ready:
                 key = f"job.jobs.{job.index}.standbys"
                 problem = f"{name} plans with workers that standbys would take from the plan"
                 raise unfit(key, problem, "FCFS, EASY, greedy or R-LIST, say, or no standbys")
 
     def of_scheduler(self, site: Site, made: Made) -> Iterator[Making]:
-        if site.jobs is not None and any(job.held_ready for job in site.jobs.jobs):
+        if site.jobs is not None and any(job.held_ready for job in site.jobs.listed):
             yield StandbyIntake
