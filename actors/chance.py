@@ -21,21 +21,26 @@ class Chance:
     asked: Asked
     after: bool = False
     """The answer once all outcomes of a list have been given."""
-    _listed: Iterator[int] = field(init=False)
+    certain: bool = field(init=False)
+    """Whether the event comes true always or never, so that nothing is drawn."""
+    _listed: Iterator[int] | None = field(init=False, default=None)
+    """What is left of a list of outcomes; None: there is no list."""
+
+    _probability: float = field(init=False, default=0)
+    """Probability of the event, where there is no list."""
 
     def __attrs_post_init__(self) -> None:
-        self._listed = iter(()) if isinstance(self.asked, float | int) else iter(self.asked)
-
-    @property
-    def certain(self) -> bool:
-        """Whether the event comes true always or never, so that nothing is drawn."""
-        return self.asked in (0, 1)
+        self.certain = self.asked in (0, 1)
+        if isinstance(self.asked, float | int):
+            self._probability = self.asked
+        else:
+            self._listed = iter(self.asked)
 
     def comes(self, stream: Callable[[], Generator]) -> bool:
         """Return whether the event comes true this time. `stream` returns the random generator to
         draw from; it is called only if something is drawn."""
-        if not isinstance(self.asked, float | int):
+        if self._listed is not None:
             return bool(next(self._listed, self.after))
         if self.certain:
-            return bool(self.asked)
-        return float(stream().random()) < self.asked
+            return bool(self._probability)
+        return stream().random() < self._probability

@@ -74,15 +74,16 @@ class Members(Sequence[int]):
     """
 
     intervals: Intervals
-    _size: list[int] = field(init=False, factory=list)
-    """Number of the workers as only item; empty until it has been asked for."""
-    _listed: list[tuple[int, ...]] = field(init=False, factory=list)
-    """All numbers as only item; empty until they have been asked for."""
     _exchanges: list[tuple[int, int]] = field(factory=list)
     """(number, other) of the exchanges by which these sets came to be, and others that came from
     them; shared by all of them."""
     _place: int = 0
     """Number of `_exchanges` by which this set came to be."""
+    _size: list[int] = field(factory=list)
+    """Number of the workers as only item; empty until it has been asked for. Sets that came to be
+    from each other by exchanges share it."""
+    _listed: list[tuple[int, ...]] = field(init=False, factory=list)
+    """All numbers as only item; empty until they have been asked for."""
 
     def __len__(self) -> int:
         if not self._size:
@@ -112,9 +113,7 @@ class Members(Sequence[int]):
         if self._place != len(done) or self._place == REMEMBERED:
             done = []
         done.append((number, other))
-        found = Members(added(without(self.intervals, (number,)), other), done, len(done))
-        found._size.extend(self._size)
-        return found
+        return Members(swapped(self.intervals, number, other), done, len(done), self._size)
 
     def since(self, before: Members) -> Sequence[tuple[int, int]] | None:
         """Return the exchanges (number, other), in order, by which this set came to be from the set
@@ -194,6 +193,26 @@ def added(intervals: Intervals, number: int) -> Intervals:
     return (*intervals[:begin], (first, last), *intervals[end:])
 
 
+def swapped(intervals: Intervals, number: int, other: int) -> Intervals:
+    """Return the intervals with `other`, which must be in none of them, in place of `number`, which
+    must be in one; adjoining intervals become one."""
+    spans = list(intervals)
+    k = bisect_right(spans, (number, math.inf)) - 1
+    first, last = spans[k]
+    around = (first, number - 1), (number + 1, last)
+    spans[k : k + 1] = [span for span in around if span[0] <= span[1]]
+    first = last = other
+    begin = end = bisect_right(spans, (other, math.inf))
+    if begin and spans[begin - 1][1] == other - 1:
+        begin -= 1
+        first = spans[begin][0]
+    if end < len(spans) and spans[end][0] == other + 1:
+        last = spans[end][1]
+        end += 1
+    spans[begin:end] = ((first, last),)
+    return tuple(spans)
+
+
 def among(intervals: Intervals, numbers: Iterable[int]) -> list[int]:
     """Return those of these numbers that are in the intervals, ascending."""
     starts = [first for first, _ in intervals]
@@ -267,7 +286,7 @@ def common(ours: Intervals, theirs: Intervals) -> Intervals:
 
 def size_of(intervals: Intervals) -> int:
     """Return how many numbers are in the intervals."""
-    return sum(last - first + 1 for first, last in intervals)
+    return sum([last - first + 1 for first, last in intervals])
 
 
 @define

@@ -18,6 +18,7 @@ from actors.intervals import (
     members,
     merged,
     size_of,
+    swapped,
     without,
 )
 from policies.availability import WorkerState
@@ -342,4 +343,4 @@ class Pool:
         if other < self.size:
             self.assign(copy, (other,))
         self._holders[worker], self._holders[other] = -1, copy
-        return intervals_of(sorted({*members(held), other} - {worker}))
+        return swapped(held, worker, other)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from math import inf
+from typing import cast
 
 import numpy as np
 from attrs import define, field
@@ -13,6 +14,10 @@ from numpy.typing import NDArray
 from actors.decisions import answer, refusal
 from actors.intervals import Intervals, Members, intervals_of, without
 from policies.interface.retirement import FleetView, RetirementPolicy, ScoringPolicy
+
+
+TRUTHS = (bool, np.bool_)
+"""Types of answers to whether a unit retires."""
 
 
 @define
@@ -31,7 +36,7 @@ def ask(policy: RetirementPolicy, workers: Sequence[int], view: FleetView) -> bo
     """Ask a retirement policy whether the unit with these workers is DOWN for ever after its
     repair, and return the answer. Raises BadDecision unless it is True or False."""
     answered = answer(policy.retires, workers, view)
-    if not isinstance(answered, bool | np.bool_):
+    if not isinstance(answered, TRUTHS):
         problem = "an answer is True (it does not come back) or False"
         raise refusal(policy, repr(answered), problem, f"workers {list(workers)} at {view.now!r}")
     return bool(answered)
@@ -50,11 +55,16 @@ class Records:
     """Number of workers that the largest unfinished job needs."""
     now: float = field(init=False, default=0)
     retired: set[int] = field(init=False, factory=set)
+    scoring: ScoringPolicy | None = field(init=False, repr=False)
+    """The retirement policy if it keeps scores of workers, else None."""
     _faults: dict[int, list[float]] = field(init=False, factory=dict)
     _repairs: dict[int, int] = field(init=False, factory=dict)
     _back: dict[int, float] = field(init=False, factory=dict)
     """Maps each worker that has come back from a repair to the time at which it last did."""
     _computed: NDArray[np.float64] = field(init=False, factory=lambda: np.zeros(0))
+
+    def __attrs_post_init__(self) -> None:
+        self.scoring = cast(ScoringPolicy, self.policy) if hasattr(self.policy, "ran") else None
 
     @property
     def left(self) -> int:
@@ -85,8 +95,8 @@ class Records:
         these workers; a policy that keeps scores is told too."""
         for worker in workers:
             self._faults.setdefault(worker, []).append(now)
-        if (scoring := self.scoring) is not None:
-            scoring.blamed(workers, now)
+        if self.scoring is not None:
+            self.scoring.blamed(workers, now)
 
     def repaired(self, workers: Sequence[int]) -> None:
         """Add one repair to the record of each of these workers, the workers of a unit (worker,
@@ -107,7 +117,7 @@ class Records:
                 self._computed[first : last + 1] += computed
         if (scoring := self.scoring) is not None:
             spans: Intervals = without(held, blamed) if blamed else held
-            scoring.ran(spans, computed)
+            self.scoring.ran(spans, computed)
 
     def retires(self, workers: Sequence[int], now: float) -> bool:
         """Ask the retirement policy, at the time `now`, whether the unit (worker, node or rack)
@@ -118,8 +128,3 @@ class Records:
         if retires:
             self.retired.update(workers)
         return retires
-
-    @property
-    def scoring(self) -> ScoringPolicy | None:
-        """The retirement policy if it keeps scores of workers, else None."""
-        return self.policy if hasattr(self.policy, "ran") else None  # type: ignore[return-value]

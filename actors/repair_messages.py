@@ -9,7 +9,6 @@ from typing import Any
 from attrs import field, frozen
 
 from actors.events.repair import Struck
-from actors.intervals import text
 from actors.runtime import message
 
 
@@ -30,7 +29,8 @@ class Unit:
 
     @text.default
     def _named(self) -> str:
-        return text(((self.workers[0], self.workers[-1]),))
+        first, last = self.workers[0], self.workers[-1]
+        return str(first) if first == last else f"{first}-{last}"
 
 
 @message

@@ -33,6 +33,7 @@ from actors.messages import (
     WorkerLeft,
 )
 from actors.parts import OF_SCHEDULER, SchedulerHost, SchedulerPart
+from actors.parts.answering import Answering
 from actors.pool import Pool
 from actors.runtime import NOTHING, Actor, Phase, handles
 from actors.worker_messages import (
@@ -53,6 +54,8 @@ DECIDE, RELEASE_FORMER = Decide(), ReleaseFormer()
 DECISION, COMPLETED = Phase.DECISION, Outcome.COMPLETED
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
 P = TypeVar("P")
+NO_PARTS = Answering[SchedulerPart](())
+"""Shared by all schedulers without parts."""
 
 
 class Decider:
@@ -185,6 +188,9 @@ class Scheduler(Actor):
     """Maps the label of a program to the workers that hold it."""
     dispatcher: Dispatcher = field(init=False)
     parts: tuple[SchedulerPart, ...] = field(init=False, default=())
+    to: Answering[SchedulerPart] = field(init=False, default=NO_PARTS)
+    """Maps each question, a function or property of `SchedulerPart`, to the parts that answer
+    it."""
     described: dict[int, BatchJob] = field(init=False, factory=dict)
     """Descriptions of the unfinished jobs, by index."""
     holdings: dict[int, HoldingsChanged] = field(init=False, factory=dict)
@@ -223,6 +229,7 @@ class Scheduler(Actor):
     def _add(self, part: SchedulerPart) -> None:
         order = OF_SCHEDULER.index
         self.parts = tuple(sorted((*self.parts, part), key=lambda it: order(type(it))))
+        self.to = Answering(self.parts)
 
     # --- messages from others --------------------------------------------------------------------
 
@@ -231,7 +238,7 @@ class Scheduler(Actor):
         described = message.described
         dispatcher, index = self.dispatcher, described.index
         dispatcher.jobs[index], self.described[index] = message.job, described
-        for part in self.parts:
+        for part in self.to[SchedulerPart.submitted]:
             part.submitted(described)
         if dispatcher.tracker is not None:
             dispatcher.tracker.want(self.now, index, cause)
@@ -249,7 +256,7 @@ class Scheduler(Actor):
                 since = cause if message.since == NOTHING else message.since
                 dispatcher.tracker.want(self.now, message.index, since)
         self.ended_copies += 1
-        for part in self.parts:
+        for part in self.parts:  # each hears of both before the next one
             part.ended(message.copy, cause)
             part.released(message.copy, numbers)
         self.decider.over(message, cause)
@@ -284,7 +291,7 @@ class Scheduler(Actor):
         if state is UP:
             if dispatcher.tracker is not None:
                 dispatcher.tracker.free(self.now, ((worker, worker),), cause)
-            for part in self.parts:
+            for part in self.to[SchedulerPart.came_up]:
                 part.came_up(worker, message.repaired, cause)
         held = dispatcher.tell_job(cause, MemberStateChanged, worker, state, message.hidden)
         if held and message.hidden:
@@ -298,7 +305,7 @@ class Scheduler(Actor):
         worker or has just released it, or -1; `cause` is the number of the event that logs the
         change."""
         if state is DOWN:
-            for part in self.parts:
+            for part in self.to[SchedulerPart.went_down]:
                 part.went_down(worker, copy, cause)
             self.holdings.pop(worker, None)
             for workers in self.programmed.values():
@@ -306,8 +313,8 @@ class Scheduler(Actor):
         # Deciders know of no spares, but for one that is a member.
         known = worker < self.pool.size or (state is DOWN and self.pool.holder(worker) >= 0)
         calls = known and self.decider.changed(worker, state, cause)
-        if calls or (self.parts and any(part.calls for part in self.parts)):
-            self.call(cause)
+        if not self.deciding and (calls or self._calls()):
+            self.decide_soon(cause)
 
     @handles(WorkerHung)
     def worker_hung(self, message: WorkerHung, cause: int) -> None:
@@ -324,11 +331,11 @@ class Scheduler(Actor):
         numbers, one = without(numbers, (worker,)), ((worker, worker),)
         held[message.copy] = index, processors - 1, numbers
         self.pool.release_one(worker)
-        for part in self.parts:
+        for part in self.to[SchedulerPart.released]:
             part.released(message.copy, one)
         self.holds(message.copy)
-        if not self.decider.idle or any(part.unsettled for part in self.parts):
-            self.call(cause)
+        if not self.deciding and (not self.decider.idle or self._unsettled()):
+            self.decide_soon(cause)
 
     @handles(SpeedChanged)
     def worker_speed_changed(self, message: SpeedChanged, cause: int) -> None:
@@ -370,7 +377,7 @@ class Scheduler(Actor):
         self.stop()
 
     def _count_out(self, index: int, outcome: Outcome, cause: int) -> None:
-        for part in self.parts:
+        for part in self.to[SchedulerPart.finished]:
             part.finished(self.described[index])
         del self.dispatcher.jobs[index], self.described[index]
         if outcome is COMPLETED:
@@ -441,18 +448,34 @@ class Scheduler(Actor):
                 self.send(job, RELEASE_FORMER, NOTHING)
             self.unsettled.clear()
 
+    def _calls(self) -> bool:
+        """Return whether a part has something to do before the next decision, which is to come at
+        this instant."""
+        for part in self.to[SchedulerPart.calls]:
+            if part.calls:
+                return True
+        return False
+
+    def _unsettled(self) -> bool:
+        """Return whether a part has something to do before the next decision, whenever that
+        comes."""
+        for part in self.to[SchedulerPart.unsettled]:
+            if part.unsettled:
+                return True
+        return self._calls()
+
     def _settle(self) -> bool:
         """Have the parts act on the changes of this instant, before a decision. Return whether the
         decision has to wait until jobs have logged what follows."""
-        if not any(part.unsettled for part in self.parts):
+        if not self._unsettled():
             return False
-        waits = [part.settle() for part in self.parts]
+        waits = [part.settle() for part in self.to[SchedulerPart.settle]]
         return any(waits)
 
     # --- questions of its dispatcher, decider and parts -------------------------------------------
 
     def holds_ready(self, copy: int, count: int) -> None:
-        for part in self.parts:
+        for part in self.to[SchedulerPart.holds_ready]:
             part.holds_ready(copy, count)
 
     def holds(self, copy: int) -> None:
@@ -462,16 +485,16 @@ class Scheduler(Actor):
     def hide(self, worker: int, cause: int) -> None:
         """Let the parts know of a fault of this worker that is not to be known yet. `cause` is the
         number of the event that logs it."""
-        for part in self.parts:
+        for part in self.to[SchedulerPart.hide]:
             part.hide(worker, cause)
 
     def hides(self, worker: int) -> bool:
-        return any(part.hides(worker) for part in self.parts)
+        return any(part.hides(worker) for part in self.to[SchedulerPart.hides])
 
     def reveal(self) -> None:
         """Act on what is known of free workers at once: that they are DOWN, by faults that no job
         need detect any more (rules.md, F1)."""
-        for part in self.parts:
+        for part in self.to[SchedulerPart.reveal]:
             part.reveal()
 
     def waits_for(self) -> str | None:

@@ -40,17 +40,6 @@ Notice = tuple[float, float | None]
 given."""
 
 
-def always_up() -> Iterator[Change]:
-    """Return an iterator over the changes (time, state) of a worker that is UP throughout: the only
-    one is at time 0."""
-    return iter(((0, UP),))
-
-
-def no_notices() -> Iterator[Notice]:
-    """Return an iterator over no notice."""
-    return iter(())
-
-
 @define(eq=False)
 class Worker(Actor):
     """A processor that computes while UP, keeps its memory but does nothing while RECLAIMED, and
@@ -74,14 +63,14 @@ class Worker(Actor):
     master: Actor | None = None
     reports: bool = False
     """Whether the worker reports to the scheduler what it holds, whenever that changes."""
-    owner: Iterator[Change] = field(factory=always_up)
+    owner: Iterator[Change] | None = None
     """Yields (time, state) of the owner's changes, times increasing, the first at the start of the
-    run."""
+    run; None: the owner leaves the worker UP throughout."""
     speeds: Iterator[tuple[float, float]] | None = None
     """Yields (time, speed) of the changes of speed, times increasing; None: the speed is always
     1."""
-    notices: Iterator[Notice] = field(factory=no_notices)
-    """Yields the notices that its owner gives, by their times."""
+    notices: Iterator[Notice] | None = None
+    """Yields the notices that its owner gives, by their times; None: there are none."""
     reserved: bool = False
     """Whether its owner keeps the worker RECLAIMED until it is called, and it has not come yet
     (rules.md, P11)."""
@@ -138,11 +127,13 @@ class Worker(Actor):
             self.transfers = TransferClient(self, *about)
 
     def started(self) -> None:
-        _, self._given = next(self.owner)
-        self._owned = self._kept()
         origin = self.system.origin
-        self._await_owner()
-        self._await_notice()
+        if self.owner is not None:
+            _, self._given = next(self.owner)
+            self._await_owner(self.owner)
+        self._owned = self._kept()
+        if self.notices is not None:
+            self._await_notice(self.notices)
         if self._owned is not UP:
             self.become(self._owned)
             cause = self.record(origin, WorkerChanged, self.index, self._owned, None, None)
@@ -153,20 +144,21 @@ class Worker(Actor):
 
     # --- what befalls it ----------------------------------------------------------------------
 
-    def _await_owner(self) -> None:
-        self._next = following = next(self.owner, None)
+    def _await_owner(self, owner: Iterator[Change]) -> None:
+        self._next = following = next(owner, None)
         if following is not None:
             self.at(following[0], TURN, self.system.origin, STATES_CHANGE)
 
-    def _await_notice(self) -> None:
-        following = next(self.notices, None)
+    def _await_notice(self, notices: Iterator[Notice]) -> None:
+        following = next(notices, None)
         if following is not None:
             announced, time = following
             self.at(announced, NoticeDue(time), self.system.origin, Phase.NOTICES)
 
     @handles(NoticeDue)
     def give_notice(self, message: NoticeDue, cause: int) -> None:
-        self._await_notice()
+        if self.notices is not None:
+            self._await_notice(self.notices)
         if message.time is not None:
             self._announce(message.time, cause)
 
@@ -192,7 +184,7 @@ class Worker(Actor):
             first = min(message.law, other.law)
             message = Fail(longest, detection, message.logs_detection, first, message.unit)
         self._failing = message
-        self.later(TURN, cause, STATES_CHANGE)
+        self.then(TURN, cause, STATES_CHANGE)
 
     def _kept(self) -> WorkerState:
         """Return the state in which the owner and whoever else takes the worker together have
@@ -224,14 +216,14 @@ class Worker(Actor):
         if not self._broken:
             self._repair = self.now, cause
         self._broken.add(message.unit)
-        self.later(TURN, cause, STATES_CHANGE)
+        self.then(TURN, cause, STATES_CHANGE)
 
     @handles(BackFromRepair)
     def come_back(self, message: BackFromRepair, cause: int) -> None:
         self._broken.discard(message.unit)
         if not self._broken:
             self._repair = self.now, cause
-        self.later(TURN, cause, STATES_CHANGE)
+        self.then(TURN, cause, STATES_CHANGE)
 
     @handles(Hang)
     def hang(self, message: Hang, cause: int) -> None:
@@ -252,7 +244,8 @@ class Worker(Actor):
             self._given = following[1]
             shared = self.reserved or self._agents is not UP
             self._owned = self._kept() if shared else self._given
-            self._await_owner()
+            if self.owner is not None:
+                self._await_owner(self.owner)
         owned = self._owned
         down = owned is DOWN or due_by < self._until or bool(self._broken)
         fault = self._failing

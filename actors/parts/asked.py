@@ -3,28 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from attrs import define, field
 
 from actors.copy import Copy
+from actors.parts.answering import Answering
 from actors.parts.part import NONE_HIDDEN, Host, MemberMessage, Part
 from actors.run import Run
-
-
-class Answering(dict[Callable[..., Any], tuple[Part, ...]]):
-    """Maps each question of `Part` to the parts, among some, whose kinds answer it. Looked up once
-    for each question: most parts answer few, and a wide job asks often."""
-
-    def __init__(self, parts: Sequence[Part]) -> None:
-        super().__init__()
-        self.parts = parts
-
-    def __missing__(self, question: Callable[..., Any]) -> tuple[Part, ...]:
-        name = question.__name__
-        found = tuple(it for it in self.parts if getattr(type(it), name) is not question)
-        self[question] = found
-        return found
 
 
 class Made(dict[type[Part], Part]):
@@ -40,7 +25,7 @@ class Made(dict[type[Part], Part]):
         return made
 
 
-NOBODY = Answering(())
+NOBODY = Answering[Part](())
 """Shared by all jobs without parts."""
 
 
@@ -53,12 +38,14 @@ class Parts:
     wanting: Sequence[type[Part]]
     """Kinds that a job can ask for by what it says."""
     each: tuple[Part, ...] = field(init=False, default=())
-    to: Answering = field(init=False, default=NOBODY)
+    to: Answering[Part] = field(init=False, default=NOBODY)
     """Maps each question, a function of `Part`, to the parts that answer it."""
     watchers: tuple[Part, ...] = field(init=False, default=())
     """Parts that are to know when runs compute."""
     enders: tuple[Part, ...] = field(init=False, default=())
     """Parts that are to know when runs are over."""
+    keep: bool = field(init=False, default=False)
+    """Whether a copy keeps its members when its run is lost."""
     of: Made = field(init=False)
     """Maps each kind of part to the job's part of that kind. One that is not there yet comes into
     being, as it is looked up for the first message for it: most jobs meet no hang and get no
@@ -80,13 +67,9 @@ class Parts:
         self.each = tuple(self.of[kind] for kind in self.order if kind in self.of)
         self.to = Answering(self.each)
         self.watchers, self.enders = self.to[Part.computes], self.to[Part.run_ended]
+        self.keep = any(part.keeps for part in self.each)
 
     # --- questions that the first answer settles, and sums ---------------------------------------
-
-    @property
-    def keep(self) -> bool:
-        """Whether a copy keeps its members when its run is lost."""
-        return any(part.keeps for part in self.each)
 
     def before(self, first: bool) -> float:
         """Return the time that passes before the members of a run fetch anything."""
@@ -97,7 +80,10 @@ class Parts:
 
     def take(self, copy: Copy[Run], message: MemberMessage, cause: int) -> bool:
         """Return whether a part acts on a message about a member in place of the job."""
-        return any(part.takes(copy, message, cause) for part in self.to[Part.takes])
+        for part in self.to[Part.takes]:
+            if part.takes(copy, message, cause):
+                return True
+        return False
 
     def down(self, copy: Copy[Run], worker: int, hidden: bool, cause: int) -> int | None:
         """Let the parts know of a member that has gone DOWN; return the number (seq) of the last

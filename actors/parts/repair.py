@@ -41,6 +41,9 @@ class Repair(Part):
     repairs: Actor
     recorded: bool
     """Whether repairs keep a record of how long runs have computed on each worker (R8)."""
+    mistaken: bool
+    """Whether a fault may be blamed on another member than it has struck, or on none, so that
+    repairs need to know of the members (R7)."""
     _fell: dict[int, dict[int, float]] = field(init=False, factory=dict)
     """Maps each copy to its members that are DOWN, each with the time since which it is."""
     _rose: dict[int, dict[int, float]] = field(init=False, factory=dict)
@@ -50,7 +53,7 @@ class Repair(Part):
     def takes(self, copy: Copy[Run], message: MemberMessage, cause: int) -> bool:
         """Note when a member goes DOWN and when it ceases to be, and leave the message to the
         job."""
-        if isinstance(message, MemberStateChanged):
+        if self.mistaken and isinstance(message, MemberStateChanged):
             now, fell = self.job.now, self._fell.setdefault(copy.number, {})
             if message.state is WorkerState.DOWN:
                 fell.setdefault(message.worker, now)
@@ -61,7 +64,7 @@ class Repair(Part):
     def known(self, copy: Copy[Run], worker: int) -> None:
         """Report the members of the copy's run, which a fault ends, and those that were DOWN just
         before this instant: those that still are, and those that have ceased to be at it."""
-        if copy.run is None:
+        if copy.run is None or not self.mistaken:
             return
         now, number = self.job.now, copy.number
         fell = [it for it, since in self._fell.get(number, {}).items() if since < now]

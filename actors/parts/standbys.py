@@ -178,9 +178,10 @@ class Standbys(Part):
         if copy.run is not None or not copy.down:
             return
         job, down = self.job, sorted(copy.down.difference(self.job.parts.hidden(copy)))
-        ready = list(self._of[copy.number].up())
-        if len(down) > len(ready) and not job.protection.keeps:
-            _, fall = copy.went_down[down[len(ready)]]
+        ready = self._of[copy.number]
+        able = len(ready.speeds) - len(ready.away)
+        if len(down) > able and not job.protection.keeps:
+            _, fall = copy.went_down[down[able]]
             job.drop(copy, copy.outcome or Outcome.LOST, fall, early=True)
             return
         for cause in self.substitute(copy, down).values():

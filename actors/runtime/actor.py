@@ -224,6 +224,30 @@ class Actor:
         loop = self.system.loop
         loop._later.append((next(loop._orders[phase]), self, message, cause))
 
+    @property
+    def is_last(self) -> bool:
+        """Whether nothing else is left to happen at this instant, as far as it is known yet: no
+        message is under way, and no timer ends."""
+        loop = self.system.loop
+        heap = loop._heap
+        if loop._queue or loop._later or loop._overdue:
+            return False
+        return not (heap and heap[0][0] <= loop.due_by)
+
+    def then(self, message: object, cause: int, phase: Phase) -> None:
+        """Do as `later` does, or handle the message at once where it is the next one anyway, as
+        nothing else is left to happen at this instant before it. A handler may call this only as
+        the last thing that it does.
+
+        Most faults and repairs of a fleet are alone at their instants.
+        """
+        loop = self.system.loop
+        heap = loop._heap  # `is_last`, inlined for speed
+        if loop._queue or loop._later or loop._overdue or (heap and heap[0][0] <= loop.due_by):
+            loop._later.append((next(loop._orders[phase]), self, message, cause))
+        else:
+            self.handlers[message.__class__](self, message, cause)
+
     def cancel(self, timer: Timer) -> None:
         """Cancel a delayed message; this has no effect where it has come already."""
         self.system.loop.cancel(timer)

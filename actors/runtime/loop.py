@@ -322,7 +322,7 @@ class VirtualTimeLoop(NoOutsideWorld):
                 later.append((timer[1], DUE, timer, timer[4]))
         later.sort()  # no two orders are equal
         many = bisect_left(later, (end_of_phase(later[0][0]),))
-        self._queue.extend(entry[1:] for entry in later[:many])
+        self._queue.extend([entry[1:] for entry in later[:many]])
         del later[:many]
 
     def busy(self) -> bool:

@@ -51,6 +51,7 @@ def test_sets_of_members_tell_the_exchanges_between_them(
             held = held - {number} | {other}
             found.append(found[-1].exchanged(number, other))
             assert (list(found[-1]), len(found[-1])) == (sorted(held), len(held))
+            assert found[-1].intervals == intervals_of(sorted(held))
     for k, before in enumerate(found):
         kept = set(before)
         for number, other in found[-1].since(before) or ():

@@ -31,7 +31,7 @@ from actors.limit import Cap
 from actors.pool import Pool, Take
 from actors.runtime import Actor, System, rare_collections
 from actors.scheduler import Decider, Scheduler
-from actors.worker import Worker, WorkerRegistry, always_up, no_notices
+from actors.worker import Worker, WorkerRegistry
 from sims.errors import unfit
 from sims.scenario import MeasuresSection, Scenario
 from sims.scenario.builders import queue
@@ -317,18 +317,17 @@ def _maker(scenario: Scenario, system: System, reports: bool) -> Callable[[int],
         called = platform.name(index) if platform.own else f"worker {index}"
         master = None if scenario.master is None else system.find(MASTER)
         about = called, index, system.find(SCHEDULER), master, reports
-        if platform.plain:
+        if platform.plain or not platform.alive(index):
             return Worker(*about)
         section, name = platform[index], platform.name(index)
-        owner, speeds, notices = always_up(), None, no_notices()
-        if platform.alive(index):
-            availability, stream = section.availability, f"availability/{name}"
-            owner = platform.changes(index, system.stream(stream))
-            if availability.notice:
-                announced = platform.announced(index, system.stream(stream))
-                notices = availability.noticed(announced)
-            if section.price is None and (priced := availability.priced(index)):
-                system.describe(WorkerPriced, *astuple(priced))
+        speeds, notices = None, None
+        availability, stream = section.availability, f"availability/{name}"
+        owner = platform.changes(index, system.stream(stream))
+        if availability.notice:
+            announced = platform.announced(index, system.stream(stream))
+            notices = availability.noticed(announced)
+        if section.price is None and (priced := availability.priced(index)):
+            system.describe(WorkerPriced, *astuple(priced))
         if section.varies:
             speeds = section.speeds(system.stream(f"speed/{name}"), scenario.folder)
         return Worker(*about, owner, speeds, notices, index in platform.reserve)

@@ -87,8 +87,9 @@ class Repair(ScenarioPart):
 
     def of_job(self, scenario: Scenario, rules: Rules, made: Made) -> Iterator[MakingOfJob]:
         repairs = made.of(Repairs)
-        if repairs is not None:
-            yield partial(RepairOfJob, repairs=repairs, recorded=_recorded(scenario))
+        if scenario.repair is not None and repairs is not None:
+            kept, mistaken = _recorded(scenario), not scenario.repair.blame.certain
+            yield partial(RepairOfJob, repairs=repairs, recorded=kept, mistaken=mistaken)
 
     def linked(self, site: Site) -> None:
         """Describe in the log how what faults strike is repaired, if it is."""

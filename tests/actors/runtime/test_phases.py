@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -131,3 +132,62 @@ def test_what_a_phase_sends_is_heard_before_what_comes_still_later(
     doer.later(Do(lambda: doer.send(diary, Say("decision"), NOTHING)), NOTHING, Phase.DECISION)
     run_to_end(system)
     assert diary.texts() == ["decision", "service"]
+
+
+Step = tuple[str, Phase | None, list["Step"]]  # type: ignore[misc]
+"""What an actor is told by: a message or a timer; the later phase in which it goes on, if it does;
+what it tells others before that."""
+steps: st.SearchStrategy[Any] = st.recursive(
+    st.just([]),
+    lambda inner: st.lists(
+        st.tuples(
+            st.sampled_from(["message", "timer now", "timer later"]),
+            st.sampled_from([None, *Phase]),
+            inner,
+        ),
+        max_size=3,
+    ),
+    max_leaves=12,
+)
+
+
+def told(way: str, first: list[Step]) -> list[tuple[float, str]]:
+    """What an actor hears, and when, that goes on by its method `way`."""
+    system = System()
+    diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
+
+    def act(name: str, step: Step) -> None:
+        how, phase, inner = step
+        diary.heard.append((system.loop.now, name))
+        for number, it in enumerate(inner):
+            told = Do(lambda it=it, number=number: act(f"{name}.{number}", it))  # type: ignore[misc]
+            if it[0] == "message":
+                doer.send(doer, told, NOTHING)
+            else:
+                late = it[0] == "timer later"
+                doer.after(late, told, NOTHING, Phase.FAULTS_OCCUR)
+        if phase is not None:
+            after = Do(lambda: diary.heard.append((system.loop.now, f"{name} goes on")))
+            getattr(doer, way)(after, NOTHING, phase)
+
+    doer.plan(1, lambda: act("", ("timer later", None, first)))
+    run_to_end(system)
+    return diary.heard
+
+
+@given(steps)
+def test_what_comes_then_is_heard_when_it_would_be_later(first: list[Step]) -> None:
+    assert told("then", first) == told("later", first)
+
+
+def test_the_only_thing_of_an_instant_is_heard_at_once(system: System, doer: Doer) -> None:
+    done: list[str] = []
+
+    def ask() -> None:
+        assert doer.is_last
+        doer.then(Do(lambda: done.append("then")), NOTHING, Phase.DECISION)
+        done.append("asked")
+
+    doer.plan(5, ask)
+    run_to_end(system)
+    assert done == ["then", "asked"]
