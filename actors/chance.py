@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from attrs import define, field
-from numpy.random import Generator
+
+from actors.runtime.draws import UnitDraws
 
 Asked = float | Sequence[int]
 """Probability of an outcome; or a list of outcomes in the order in which they are asked for, 1 for
@@ -36,11 +37,11 @@ class Chance:
         else:
             self._listed = iter(self.asked)
 
-    def comes(self, stream: Callable[[], Generator]) -> bool:
-        """Return whether the event comes true this time. `stream` returns the random generator to
-        draw from; it is called only if something is drawn."""
+    def comes(self, draws: UnitDraws, unit: int) -> bool:
+        """Return whether the event comes true this time, drawn by the unit numbered `unit` if
+        something is drawn."""
         if self._listed is not None:
             return bool(next(self._listed, self.after))
         if self.certain:
             return bool(self._probability)
-        return stream().random() < self._probability
+        return draws.random(unit) < self._probability

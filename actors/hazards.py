@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from itertools import count
 from math import expm1, log
 
@@ -16,6 +15,7 @@ from actors.events import UnitsWornOut
 from actors.intervals import intervals_of, text
 from actors.repair_messages import UnitCured, UnitStruck
 from actors.runtime import Actor, Phase, Timer, handles, message
+from actors.runtime.draws import UnitDraws
 from actors.wear import WEAR_DUE, Wear, WearDue
 from actors.worker_messages import Fail, FaultComes, Hang
 from policies.availability import WorkerState
@@ -194,22 +194,16 @@ class Spread:
     """Number of nodes in a rack."""
     chance: Chance
     """Decides whether another node of the rack is struck; asked for each such node, by number."""
-    stream: Callable[[int], Generator]
-    """Returns the random stream of the node whose fault spreads."""
-    _streams: dict[int, Generator] = field(init=False, factory=dict)
+    draws: UnitDraws
+    """Random numbers of the nodes whose faults spread."""
 
     def struck(self, node: int, nodes: int) -> Iterator[int]:
         """Yield the numbers, ascending, of the other nodes to which the fault of `node` spreads;
         the platform has `nodes` nodes."""
         first = node - node % self.rack
         for other in range(first, min(first + self.rack, nodes)):
-            if other != node and self.chance.comes(partial(self._stream_of, node)):
+            if other != node and self.chance.comes(self.draws, node):
                 yield other
-
-    def _stream_of(self, node: int) -> Generator:
-        if node not in self._streams:
-            self._streams[node] = self.stream(node)
-        return self._streams[node]
 
 
 @define(eq=False)

@@ -15,7 +15,6 @@ from actors.decisions import answer, refusal
 from actors.intervals import Intervals, Members, intervals_of, without
 from policies.interface.retirement import FleetView, RetirementPolicy, ScoringPolicy
 
-
 TRUTHS = (bool, np.bool_)
 """Types of answers to whether a unit retires."""
 
@@ -115,7 +114,7 @@ class Records:
                 self._computed = np.concatenate((self._computed, np.zeros(more)))
             for first, last in held:
                 self._computed[first : last + 1] += computed
-        if (scoring := self.scoring) is not None:
+        if self.scoring is not None:
             spans: Intervals = without(held, blamed) if blamed else held
             self.scoring.ran(spans, computed)
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import partial
 from math import inf
+from operator import attrgetter
 from typing import Any
 
 from attrs import define, field
-from numpy.random import Generator
 
 from actors.chance import Chance
 from actors.events.repair import (
@@ -40,10 +39,11 @@ from actors.repair_messages import (
     UnitStruck,
 )
 from actors.runtime import NOTHING, Actor, Phase, handles, message
+from actors.runtime.draws import UnitDraws
 from actors.worker_messages import Fail
 
 # Members under names of their own: reading one off its class takes 80 ns (Python 3.11).
-PASSED_ON, FIXED = RepairOutcome.PASSED_ON, RepairOutcome.FIXED
+PASSED_ON, FIXED, NOT_FIXED = RepairOutcome
 EXPONENTIAL = RepairLaw.EXPONENTIAL
 RUNS_END, FAULTS_OCCUR, STATES_CHANGE = Phase.RUNS_END, Phase.FAULTS_OCCUR, Phase.STATES_CHANGE
 KINDS = tuple(Struck)
@@ -215,7 +215,14 @@ class Repairs(Actor):
     _awaited: float = field(init=False, default=-1)
     """Time of the last instant at which the repairs have let workers change state before they blame
     faults; -1 before the first."""
-    _streams: dict[tuple[str, int], Generator] = field(init=False, factory=dict)
+    _draws: UnitDraws = field(init=False, repr=False)
+    """Random numbers of repairs, by the lowest worker of the unit."""
+    _blame_draws: UnitDraws = field(init=False, repr=False)
+    """Random numbers of whom faults are blamed on, by the lowest worker of the struck unit."""
+
+    def started(self) -> None:
+        self._draws = self.system.unit_draws("repair")
+        self._blame_draws = self.system.unit_draws("blame")
 
     # --- stages that end ----------------------------------------------------------------------
 
@@ -240,10 +247,10 @@ class Repairs(Actor):
         self._strike_soon()
 
     def _outcome(self, repair: Repair) -> RepairOutcome:
-        stage, stream = self.stages[repair.stage], self._stream("repair", repair.unit)
-        if repair.stage + 1 < len(self.stages) and stage.passes_on.comes(stream):
+        stage, draws, worker = self.stages[repair.stage], self._draws, repair.unit.workers[0]
+        if repair.stage + 1 < len(self.stages) and stage.passes_on.comes(draws, worker):
             return PASSED_ON
-        return FIXED if stage.fixes.comes(stream) else RepairOutcome.NOT_FIXED
+        return FIXED if stage.fixes.comes(draws, worker) else NOT_FIXED
 
     # --- faults -------------------------------------------------------------------------------
 
@@ -317,7 +324,7 @@ class Repairs(Actor):
         unit = self._unit(self.of[struck.law], struck.unit)
         # A fault is not in `_unknown` any more, and has no repair yet, where it has become known at
         # this instant (its run ended) and is still to be blamed.
-        pending = unit in self._unknown or any([it.unit is unit for it in self._known])
+        pending = unit in self._unknown or unit in map(_unit_of, self._known)
         if pending or all(map(self._in_repair.__contains__, unit.workers)):
             return  # a fault of a unit that is in repair or just struck changes nothing
         cause = self.record(self.system.origin, UnitFailed, struck.law, unit.of, unit.text)
@@ -424,13 +431,13 @@ class Repairs(Actor):
         count = sum(last - first + 1 for first, last in others)
         if not count:
             return unit
-        stream = self._stream("blame", unit)
-        if not self.blame.blamed.comes(stream):
+        draws, worker = self._blame_draws, unit.workers[0]
+        if not self.blame.blamed.comes(draws, worker):
             return None
-        if not self.blame.mistaken.comes(stream):
+        if not self.blame.mistaken.comes(draws, worker):
             return unit
         place = next(self.blame.others, None)
-        place = int(stream().integers(count)) if place is None else min(place, count - 1)
+        place = draws.integers(worker, count) if place is None else min(place, count - 1)
         for first, last in others:
             if place <= last - first:
                 return self._unit(unit.of, first + place)
@@ -506,10 +513,10 @@ class Repairs(Actor):
         if time is None:
             time = stage.time
             if stage.law is EXPONENTIAL:
-                time = float(self._stream_of("repair", unit.workers[0]).exponential(time))
+                time = self._draws.exponential(unit.workers[0], time)
         self.after(time, StageOver(repair), repair.cause, RUNS_END)
 
-    # --- units and streams --------------------------------------------------------------------
+    # --- units --------------------------------------------------------------------------------
 
     def _unit(self, of: Struck, number: int) -> Unit:
         unit = self._units.get((of, number))
@@ -519,14 +526,8 @@ class Repairs(Actor):
             unit = self._units[of, number] = Unit(of, number, workers)
         return unit
 
-    def _stream(self, what: str, unit: Unit) -> Callable[[], Generator]:
-        return partial(self._stream_of, what, unit.workers[0])
 
-    def _stream_of(self, what: str, worker: int) -> Generator:
-        found = self._streams.get((what, worker))
-        if found is None:
-            found = self._streams[what, worker] = self.system.unit_stream(what, worker)
-        return found
+_unit_of = attrgetter("unit")
 
 
 def _turn(repair: Repair) -> tuple[int, int]:

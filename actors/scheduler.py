@@ -451,7 +451,7 @@ class Scheduler(Actor):
     def _calls(self) -> bool:
         """Return whether a part has something to do before the next decision, which is to come at
         this instant."""
-        for part in self.to[SchedulerPart.calls]:
+        for part in self.to[SchedulerPart.calls]:  # noqa: SIM110 (`any` takes twice as long)
             if part.calls:
                 return True
         return False

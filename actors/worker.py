@@ -130,7 +130,7 @@ class Worker(Actor):
         origin = self.system.origin
         if self.owner is not None:
             _, self._given = next(self.owner)
-            self._await_owner(self.owner)
+            self._await_owner()
         self._owned = self._kept()
         if self.notices is not None:
             self._await_notice(self.notices)
@@ -144,8 +144,8 @@ class Worker(Actor):
 
     # --- what befalls it ----------------------------------------------------------------------
 
-    def _await_owner(self, owner: Iterator[Change]) -> None:
-        self._next = following = next(owner, None)
+    def _await_owner(self) -> None:
+        self._next = following = None if self.owner is None else next(self.owner, None)
         if following is not None:
             self.at(following[0], TURN, self.system.origin, STATES_CHANGE)
 
@@ -244,8 +244,7 @@ class Worker(Actor):
             self._given = following[1]
             shared = self.reserved or self._agents is not UP
             self._owned = self._kept() if shared else self._given
-            if self.owner is not None:
-                self._await_owner(self.owner)
+            self._await_owner()
         owned = self._owned
         down = owned is DOWN or due_by < self._until or bool(self._broken)
         fault = self._failing

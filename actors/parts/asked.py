@@ -80,7 +80,7 @@ class Parts:
 
     def take(self, copy: Copy[Run], message: MemberMessage, cause: int) -> bool:
         """Return whether a part acts on a message about a member in place of the job."""
-        for part in self.to[Part.takes]:
+        for part in self.to[Part.takes]:  # noqa: SIM110 (`any` takes twice as long)
             if part.takes(copy, message, cause):
                 return True
         return False

@@ -31,6 +31,7 @@ from actors.runtime.errors import IllegalTransition, UnexpectedMessage
 if TYPE_CHECKING:
     from numpy.random import Generator
 
+    from actors.runtime.draws import UnitDraws
     from actors.runtime.journal import Event, Journal
     from actors.runtime.loop import VirtualTimeLoop
 
@@ -61,8 +62,8 @@ class Recorder(Protocol):
 class Home(Protocol):
     """The part of its system that an actor may use: the loop, the journal, `origin` (the number of
     the event that is the cause of external events), and calls to start tasks, to report that an
-    actor has stopped, to end the run, to get a random generator by name, to add actors, to find one
-    by its name, and to make the queue of a mailbox."""
+    actor has stopped, to end the run, to get a random generator by name, or the random numbers of
+    many units, to add actors, to find one by its name, and to make the queue of a mailbox."""
 
     loop: VirtualTimeLoop
     journal: Journal
@@ -72,7 +73,7 @@ class Home(Protocol):
     def stopped(self, actor: Actor) -> None: ...
     def finish(self, cause: int, result: object = None) -> None: ...
     def stream(self, name: str) -> Generator: ...
-    def unit_stream(self, name: str, unit: int) -> Generator: ...
+    def unit_draws(self, name: str) -> UnitDraws: ...
     def spawn(self, actor: A) -> A: ...
     def find(self, name: str) -> Actor: ...
     def letters(self) -> deque[Any]: ...

@@ -13,11 +13,10 @@ from itertools import chain
 from struct import Struct
 from typing import Any, ParamSpec, TypeVar
 
-import numpy as np
 from numpy.random import PCG64, Generator, SeedSequence
-from numpy.random.bit_generator import ISeedSequence
 
 from actors.runtime.actor import STOPPED, Actor
+from actors.runtime.draws import UnitDraws
 from actors.runtime.entries import NOTHING
 from actors.runtime.errors import ActorFailed, RuntimeFault
 from actors.runtime.journal import Event, Journal, Sink
@@ -36,32 +35,6 @@ def stream(seed: int, name: str) -> Generator:
     """
     words = WORDS.unpack(blake2b(name.encode(), digest_size=WORDS.size).digest())
     return Generator(PCG64(SeedSequence(seed, spawn_key=words)))
-
-
-class Hashed(ISeedSequence):
-    """A seed for a bit generator that is a cryptographic hash already."""
-
-    __slots__ = ("digest",)
-
-    def __init__(self, digest: bytes) -> None:
-        self.digest = digest
-
-    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> Any:
-        """Return the first words of the hash, `n_words` of this type."""
-        order = np.dtype(dtype).newbyteorder("<")
-        return np.frombuffer(self.digest, order, n_words).astype(dtype, copy=False)
-
-
-def unit_stream(seed: int, name: str, unit: int) -> Generator:
-    """Return the random generator of one of a source's many units, such as workers, in a run with
-    `seed`: as independent as those of `stream`.
-
-    The hash is the whole state of the generator. numpy's SeedSequence would hash it again, and take
-    eight times as long as all else: more than a unit's draws themselves.
-    """
-    named = f"{seed}/{name}/{unit}".encode()
-    seed_of: Any = Hashed(blake2b(named, digest_size=32).digest())  # numpy's stubs know no other
-    return Generator(PCG64(seed_of))
 
 
 @contextmanager
@@ -146,7 +119,7 @@ class System:
         set would have no order."""
         self._streams: dict[str, Generator] = {}
         """Maps the name of each random stream that was requested to its generator."""
-        self._units_drew = False
+        self._of_units: list[UnitDraws] = []
         self._end: asyncio.Future[None] = self.loop.create_future()
         self._fault: ActorFailed | None = None
         self._watch: asyncio.Task[None] | None = None
@@ -160,11 +133,11 @@ class System:
         found = self._streams[name] = stream(self.seed, name)
         return found
 
-    def unit_stream(self, name: str, unit: int) -> Generator:
-        """Return the random generator of this unit of the source `name` in this run. Ask only in
-        order to draw from it."""
-        self._units_drew = True
-        return unit_stream(self.seed, name, unit)
+    def unit_draws(self, name: str) -> UnitDraws:
+        """Return the random numbers of the units of the source `name` in this run; ask once."""
+        found = UnitDraws(self.seed, name)
+        self._of_units.append(found)
+        return found
 
     @property
     def drew(self) -> bool:
@@ -176,7 +149,7 @@ class System:
 
         streams = self._streams.items()
         drawn = (state(it) != state(stream(self.seed, name)) for name, it in streams)
-        return self._units_drew or any(drawn)
+        return any(units.drew for units in self._of_units) or any(drawn)
 
     def begin(self, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs) -> None:
         """Record the run's first event, of class `kind` with these arguments, which is the cause of

@@ -17,6 +17,7 @@ from pydantic import Field, PrivateAttr, model_validator
 from actors.events import Age, Struck
 from actors.hazards import Faults, exponential_faults, lognormal_faults, weibull_faults
 from actors.intervals import members
+from actors.runtime.draws import UnitDraws
 from policies.maths.renewals import expected_renewals, lognormal_renewals
 from sims.durations import YEAR
 from sims.errors import InputError, unfit
@@ -450,6 +451,18 @@ class OfSome(FaultFields):
         drawn = rng().choice(total, self.struck(total), replace=False)
         return tuple(sorted(drawn.tolist()))
 
+    def drawn_gap(self, draws: UnitDraws) -> Callable[[int], float]:
+        """Return a function that draws, for the unit with a number, its next time between two
+        faults, the first of them counted from the start."""
+        begun, drawn = dict[int, Iterator[float]](), cast(Any, self)._drawn
+
+        def gap(unit: int) -> float:
+            if unit not in begun:
+                begun[unit] = _gaps(drawn(draws.generator(unit), 1))
+            return next(begun[unit])
+
+        return gap
+
     def part(self, total: int) -> float:
         """Return the fraction of `total` units that the law strikes: that of the listed `units`, or
         the `share`, or 1."""
@@ -465,24 +478,21 @@ def _gaps(faults: Faults) -> Iterator[float]:
         last = time
 
 
-def gap_of(law: Any, stream: Callable[[int], Generator]) -> Callable[[int], float]:
+def gap_of(law: Any, draws: UnitDraws) -> Callable[[int], float]:
     """Return a function from a unit's number to the next time between two faults of that unit, the
     first of them counted from the start, as computing time.
 
     Each call goes one fault further. The gaps that `law` lists for the unit come before drawn ones;
-    the draws of each unit come from a random stream of its own, which `stream` makes from its
-    number.
+    each unit has draws of its own.
     """
+    drawn: Callable[[int], float] = law.drawn_gap(draws)
+    if not law.gaps:
+        return drawn
     listed = {unit: iter(gaps) for unit, gaps in enumerate(law.gaps)}
-    drawn = dict[int, Iterator[float]]()
 
     def gap(unit: int) -> float:
         found = next(listed[unit], None) if unit in listed else None
-        if found is not None:
-            return float(found)
-        if unit not in drawn:
-            drawn[unit] = _gaps(law._drawn(stream(unit), 1))
-        return next(drawn[unit])
+        return drawn(unit) if found is None else float(found)
 
     return gap
 
@@ -504,6 +514,10 @@ class ExponentialFaults(OfSome):
 
     def _drawn(self, rng: Generator, workers: int) -> Faults:
         return exponential_faults(rng, workers, self.mtbf)
+
+    def drawn_gap(self, draws: UnitDraws) -> Callable[[int], float]:
+        mean = self.mtbf
+        return lambda unit: draws.exponential(unit, mean)
 
 
 class Weibull(OfSome):

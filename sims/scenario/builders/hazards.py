@@ -122,8 +122,8 @@ def _hazard(
     fault = _effect(scenario, law, number, lasting=told is None)
     spread = None
     if law.spread and law.of is Struck.NODES:
-        streams = partial(system.unit_stream, f"spread/{number}")
-        spread = Spread(platform.rack, Chance(law.spread), streams)
+        draws = system.unit_draws(f"spread/{number}")
+        spread = Spread(platform.rack, Chance(law.spread), draws)
     wear = wear_of(scenario, system, law, number, faulty)
     about = hazard_name(number), faults, registry, fault, nodes, spread, told, wear
     if ignored:
@@ -132,7 +132,7 @@ def _hazard(
             part.check_ignored(scenario)
     if law.by_computing:
         units_of = faulty if faulty is not None else range(units)
-        gap = gap_of(law, partial(system.unit_stream, f"fault/{number}"))
+        gap = gap_of(law, system.unit_draws(f"fault/{number}"))
         size = platform.unit_size(law.of)
         return ComputingFaults(*about, gap=gap, units=units_of, unit_size=size)
     if ignored:

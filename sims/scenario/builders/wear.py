@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from actors.events import WearDescribed
 from actors.intervals import intervals_of, text
@@ -35,6 +34,6 @@ def wear_of(
     if wears is None:
         return None
     interval, count, listed = wears
-    stream = partial(system.unit_stream, f"wear/{number}")
-    gap = gap_of(law, partial(system.unit_stream, f"fault/{number}"))
+    stream = system.unit_draws(f"wear/{number}").generator
+    gap = gap_of(law, system.unit_draws(f"fault/{number}"))
     return Wear(number, total, set(faulty or ()), interval, count, listed, stream, gap)

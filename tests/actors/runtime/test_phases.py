@@ -157,7 +157,7 @@ def told(way: str, first: list[Step]) -> list[tuple[float, str]]:
     diary, doer = system.spawn(Diary("diary")), system.spawn(Doer("doer"))
 
     def act(name: str, step: Step) -> None:
-        how, phase, inner = step
+        _, phase, inner = step
         diary.heard.append((system.loop.now, name))
         for number, it in enumerate(inner):
             told = Do(lambda it=it, number=number: act(f"{name}.{number}", it))  # type: ignore[misc]
