@@ -77,12 +77,6 @@ class Clock:
             heappop(heap)
         return heap[0] if heap else None
 
-    def up_to(self, latest: float) -> Iterator[tuple[float, int]]:
-        """Take all entries (deadline, unit) up to the deadline `latest` from the heap, and yield
-        them."""
-        while (entry := self.next()) is not None and entry[0] <= latest:
-            yield heappop(self.heap)
-
 
 @define(eq=False)
 class ComputingFaults(Hazard):
@@ -299,7 +293,7 @@ class ComputingFaults(Hazard):
             for unit in joins:
                 self._put_on(clock, unit)
             if joins:
-                self._aim(clock)
+                self._aim(clock, self.now)
         self._set_timer()
 
     @handles(FaultDue)
@@ -315,7 +309,7 @@ class ComputingFaults(Hazard):
             if clock.turn is turn:
                 clocks.append(clock)
                 clock.settle(now)
-                struck.update(self._run_out(clock, message.struck))
+                self._run_out(clock, message.struck, struck)
         for unit in sorted(struck):
             struck[unit].put(unit, self._draw(unit))
             self.strike(unit, message.fault, cause)
@@ -323,16 +317,17 @@ class ComputingFaults(Hazard):
             self._aim(clock, now)
         self._set_timer()
 
-    def _run_out(self, clock: Clock, first: int) -> Iterator[tuple[int, Clock]]:
-        """Take the units whose time has run out from the clock's heap, and yield each with the
-        clock. The timer was set for the unit `first`: rounding may leave a rest."""
+    def _run_out(self, clock: Clock, first: int, struck: dict[int, Clock]) -> None:
+        """Take the units whose time has run out from the clock's heap, and add them, with the
+        clock, to `struck`. The timer was set for the unit `first`: rounding may leave a rest."""
         latest = max(clock.passed + ROUNDING * self._longest, clock.deadlines.get(first, -inf))
         others = []
-        for deadline, unit in clock.up_to(latest):
-            if unit == first or self._over(clock, deadline, unit):
-                yield unit, clock
+        while (entry := clock.next()) is not None and entry[0] <= latest:
+            heappop(clock.heap)
+            if entry[1] == first or self._over(clock, *entry):
+                struck[entry[1]] = clock
             else:
-                others.append((deadline, unit))
+                others.append(entry)
         for entry in others:
             heappush(clock.heap, entry)
 

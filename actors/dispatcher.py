@@ -20,6 +20,8 @@ from actors.messages import (
 from actors.pool import Pool, Source
 from actors.runtime import NOTHING, Actor, Home
 
+NOTHING_ABOUT: tuple[Sequence[float], Sequence[Actor]] = (), ()
+
 
 @define(eq=False)
 class CauseTracker:
@@ -228,6 +230,8 @@ class Dispatcher:
         """Return the speeds and the addresses of these workers. Either is empty where jobs need not
         know it: speeds if all are 1, addresses if there is no master."""
         speeds, address = self.pool.speeds, self.workers
+        if not (speeds or self.linked):
+            return NOTHING_ABOUT
         known = tuple(map(speeds.__getitem__, workers)) if speeds else ()
         return known, tuple(map(address, workers)) if address and self.linked else ()
 

@@ -11,7 +11,7 @@ from itertools import chain
 from operator import sub
 from typing import TypeVar, overload
 
-from attrs import define, field, frozen
+from attrs import define, field
 
 V = TypeVar("V")
 Intervals = tuple[tuple[int, int], ...]
@@ -64,13 +64,14 @@ REMEMBERED = 1_000
 """Largest number of exchanges of members that are remembered."""
 
 
-@frozen(eq=False)
+@define(eq=False)
 class Members(Sequence[int]):
     """The numbers of some intervals as an ascending sequence, which are listed only when they are
     needed one by one.
 
     Most runs need only to know how many there are, and listing 16,384 takes longer than all else
-    that a fault costs.
+    that a fault costs. The sequence is read only, but not frozen at run time: one is made for each
+    fault that a standby makes good, and freezing doubles its cost.
     """
 
     intervals: Intervals

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from math import inf
 from operator import attrgetter
 from typing import Any
@@ -46,7 +46,6 @@ from actors.worker_messages import Fail
 PASSED_ON, FIXED, NOT_FIXED = RepairOutcome
 EXPONENTIAL = RepairLaw.EXPONENTIAL
 RUNS_END, FAULTS_OCCUR, STATES_CHANGE = Phase.RUNS_END, Phase.FAULTS_OCCUR, Phase.STATES_CHANGE
-KINDS = tuple(Struck)
 
 
 @define(eq=False)
@@ -176,9 +175,9 @@ class Repairs(Actor):
     records: Records
     scheduler: str
     """Name of the scheduler."""
-    hazards: Mapping[Struck, Sequence[str]]
+    hazards: Mapping[Struck, Sequence[tuple[str, Container[int]]]]
     """Maps each kind of unit to the names of the hazards that strike such units and that are told
-    which of them are cured."""
+    which of them are cured, each with the numbers of the units that it can strike."""
     badness: Callable[[int], Any] | None = None
     """Returns how bad a worker's record is, by the measure of the scheduler's placement, or the
     record itself for one of the user's own; None: no placement chooses by records."""
@@ -237,17 +236,25 @@ class Repairs(Actor):
         """Draw the outcomes of the stages that end at this instant, in the order of their units'
         lowest workers. If the cause of a unit's faults is removed, the hazards that strike it are
         told so before this instant's faults strike."""
-        over, self._over = sorted(self._over, key=_turn), []
+        over, self._over = self._over, []
+        if len(over) > 1:
+            over.sort(key=lambda it: it.unit.turn)
         for repair in over:
             outcome = self._outcome(repair)
             if outcome is FIXED:
-                for hazard in self.hazards.get(repair.unit.of, ()):
-                    self.send(self.system.find(hazard), UnitCured(repair.unit.number), NOTHING)
+                self._cure(repair.unit)
             self._ended.append((repair, outcome))
         self._strike_soon()
 
+    def _cure(self, unit: Unit) -> None:
+        """Tell the hazards that strike such units, and this one among them, that the cause of its
+        faults is removed."""
+        for hazard, units in self.hazards.get(unit.of, ()):
+            if unit.number in units:
+                self.send(self.system.find(hazard), UnitCured(unit.number), NOTHING)
+
     def _outcome(self, repair: Repair) -> RepairOutcome:
-        stage, draws, worker = self.stages[repair.stage], self._draws, repair.unit.workers[0]
+        stage, draws, worker = self.stages[repair.stage], self._draws, repair.unit.turn[0]
         if repair.stage + 1 < len(self.stages) and stage.passes_on.comes(draws, worker):
             return PASSED_ON
         return FIXED if stage.fixes.comes(draws, worker) else NOT_FIXED
@@ -285,7 +292,7 @@ class Repairs(Actor):
         assigned at once, if that is all that follows, and not at all if no repair waits for one."""
         for repair, outcome in ended:
             self._end(repair, outcome)
-        if any(stage.waiting for stage in self.stages):
+        if any(map(_waiting_of, self.stages)):
             if self.is_last:
                 self._dealing = True
                 self.deal(DEAL, NOTHING)
@@ -431,7 +438,7 @@ class Repairs(Actor):
         count = sum(last - first + 1 for first, last in others)
         if not count:
             return unit
-        draws, worker = self._blame_draws, unit.workers[0]
+        draws, worker = self._blame_draws, unit.turn[0]
         if not self.blame.blamed.comes(draws, worker):
             return None
         if not self.blame.mistaken.comes(draws, worker):
@@ -499,7 +506,7 @@ class Repairs(Actor):
 
     def _wait(self, repair: Repair) -> None:
         waiting = self.stages[repair.stage].waiting
-        turn = self.now, *_turn(repair), repair
+        turn = self.now, *repair.unit.turn, repair
         if waiting:
             insort(waiting, turn, key=lambda it: it[:3])
         else:
@@ -513,7 +520,7 @@ class Repairs(Actor):
         if time is None:
             time = stage.time
             if stage.law is EXPONENTIAL:
-                time = self._draws.exponential(unit.workers[0], time)
+                time = self._draws.exponential(unit.turn[0], time)
         self.after(time, StageOver(repair), repair.cause, RUNS_END)
 
     # --- units --------------------------------------------------------------------------------
@@ -527,10 +534,4 @@ class Repairs(Actor):
         return unit
 
 
-_unit_of = attrgetter("unit")
-
-
-def _turn(repair: Repair) -> tuple[int, int]:
-    """Return the sort key of a repair among those that come at one instant: the lowest worker of
-    its unit, then the kind of unit."""
-    return repair.unit.workers[0], KINDS.index(repair.unit.of)
+_unit_of, _waiting_of = attrgetter("unit"), attrgetter("waiting")

@@ -11,6 +11,8 @@ from attrs import field, frozen
 from actors.events.repair import Struck
 from actors.runtime import message
 
+KINDS = tuple(Struck)
+
 
 @frozen(eq=False)
 class Unit:
@@ -27,10 +29,17 @@ class Unit:
     text: str = field(init=False)
     """Numbers of its workers, as logs write them."""
 
+    turn: tuple[int, int] = field(init=False)
+    """Sort key of the unit among those of one instant: its lowest worker, then its kind."""
+
     @text.default
     def _named(self) -> str:
         first, last = self.workers[0], self.workers[-1]
         return str(first) if first == last else f"{first}-{last}"
+
+    @turn.default
+    def _in_turn(self) -> tuple[int, int]:
+        return self.workers[0], KINDS.index(self.of)
 
 
 @message

@@ -297,7 +297,8 @@ class Worker(Actor):
         """Let the fault of this instant strike the worker, which is DOWN anyhow if `down` is true,
         and return whether it is DOWN then."""
         self._failing = None
-        self._broken.update(unit for unit, _ in self._struck)
+        for unit, _ in self._struck:
+            self._broken.add(unit)
         if not down:
             self._fail(self.now, fault)
         return down or self.due_by < self._until or bool(self._broken)

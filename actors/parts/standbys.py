@@ -29,7 +29,6 @@ from actors.messages import (
     MemberReady,
     MemberSpeedChanged,
     ReplaceMember,
-    Resume,
     StartCopy,
     WorkerLeft,
 )
@@ -42,7 +41,6 @@ from policies.availability import WorkerState
 
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
 NONE: dict[int, int] = {}
-RESUME = Resume()
 
 
 @message
@@ -134,6 +132,8 @@ class Standbys(Part):
         copy.know((worker,), message.addresses)
         joined = job.record(cause, StandbyJoined, job.name, copy.last, worker)
         self._stage_in(copy, (worker,), joined)
+        if copy.run is None or copy.division is not None:  # it may wait for its replacement
+            job.resume_soon()
 
     def takes(self, copy: Copy[Run], message: MemberMessage, cause: int) -> bool:
         ready, worker = self._of[copy.number], message.worker
@@ -240,6 +240,9 @@ class StandbyIntake(SchedulerPart):
     def holds_ready(self, copy: int, count: int) -> None:
         self._members[copy] = count
 
+    def ended(self, copy: int, cause: int) -> None:
+        self._members.pop(copy, None)
+
     @property
     def calls(self) -> bool:
         return bool(self._repaired)
@@ -252,22 +255,19 @@ class StandbyIntake(SchedulerPart):
         """Make each free worker whose downtime or repair ended at this instant a standby of the
         first copy, by job and copy number, that has fewer standbys than its job can have. Return
         whether there is such a worker."""
-        scheduler, served = self.scheduler, dict[int, int]()
+        scheduler, joined = self.scheduler, False
         held, pool = scheduler.dispatcher.held, scheduler.pool
-        self._members = {copy: count for copy, count in self._members.items() if copy in held}
         by_job = sorted(self._members, key=lambda copy: (held[copy][0], copy))
         for worker, cause in sorted(self._repaired.items()):
             if worker in pool.away or worker >= pool.size or pool.holder(worker) >= 0:
                 continue
             copy = next(filter(self._has_room, by_job), None)
             if copy is not None:
-                served[held[copy][0]] = cause
+                joined = True
                 self._join(copy, worker, cause)
                 scheduler.holds(copy)
         self._repaired.clear()
-        for index, cause in served.items():  # a copy may wait for its replacement
-            scheduler.send(scheduler.dispatcher.jobs[index], RESUME, cause)
-        return bool(served)
+        return joined
 
     def _has_room(self, copy: int) -> bool:
         index, processors, _ = self.scheduler.dispatcher.held[copy]

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import math
 
-from attrs import frozen
+from attrs import define
 
 from actors.events import Stage
 from actors.protection.rules import Rules
 from policies.maths.tolerance import ROUNDING
 
 
-@frozen
+@define(eq=False)
 class State:
-    """A state from which a run can continue: one that was saved, or that of a copy under way."""
+    """A state from which a run can continue: one that was saved, or that of a copy under way.
+
+    It is read only, but not frozen at run time: one is made for each run that is lost, and freezing
+    doubles its cost.
+    """
 
     run: int
     """Number of the run that computed it."""
@@ -42,10 +46,13 @@ class State:
         return self.done if work == self.work else self.done * work / self.work
 
 
-@frozen
+@define(eq=False)
 class Plan:
     """The plan of one run: the state that it begins from, the parts that it passes before it
-    computes, and how often it takes checkpoints."""
+    computes, and how often it takes checkpoints.
+
+    It is read only, but not frozen at run time, as a `State` is not.
+    """
 
     rules: Rules
     begins: State | None = None

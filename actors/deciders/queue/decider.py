@@ -105,6 +105,9 @@ class QueueDecider(Decider):
     watchful: bool = field(init=False, default=True)
     """Whether to decide after a worker's change even if no job waits: further copies of running
     jobs and users' strategies may want to."""
+    _replaced: dict[int, tuple[int, Intervals]] = field(init=False, factory=dict)
+    """Maps each copy whose workers have changed since the state was renewed to their number, and to
+    their numbers."""
     promises: Promises = field(init=False)
     books: list[Book] = field(init=False, factory=list)
     """Accounts of the runs that hold workers: the memory, if there is one, and the parts."""
@@ -139,6 +142,7 @@ class QueueDecider(Decider):
         self.arrived.append(job)
 
     def over(self, message: CopyOver, cause: int) -> None:
+        self._renew_runs()
         state = self.state
         run = state.runs.pop(message.copy)
         waiting, numbers = run.entry, run.numbers
@@ -190,8 +194,17 @@ class QueueDecider(Decider):
             part.call_for(agent, self.scheduler, cause)
 
     def replaced(self, copy: int, processors: int, numbers: Intervals) -> None:
-        run, parts = self.state.runs[copy], self.within.parts(numbers) if self.within else ()
-        self.state.replace(Run(run.end, run.index, processors, run.entry, numbers, copy, parts))
+        # Most of these changes come while nothing waits, and no decision sees them.
+        self._replaced.pop(copy, None)
+        self._replaced[copy] = processors, numbers
+
+    def _renew_runs(self) -> None:
+        """Have the state show the workers that copies hold by now."""
+        state, within = self.state, self.within
+        for copy, (processors, numbers) in self._replaced.items():
+            run, parts = state.runs[copy], within.parts(numbers) if within else ()
+            state.replace(Run(run.end, run.index, processors, run.entry, numbers, copy, parts))
+        self._replaced.clear()
 
     # --- decisions ----------------------------------------------------------------------------
 
@@ -205,6 +218,7 @@ class QueueDecider(Decider):
         return next(due, self.scheduler.system.origin)
 
     def decide(self, cause: int) -> None:
+        self._renew_runs()
         state = self.state
         self.promises.decide(cause)
         for part in self.parts:  # before the queue is sorted anew

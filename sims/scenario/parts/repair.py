@@ -3,8 +3,9 @@ Its table is `[repair]`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from functools import partial
+from typing import Any
 
 from actors.agents.acts import Act
 from actors.events import RepairDescribed, RepairLaw, Struck
@@ -13,7 +14,7 @@ from actors.parts.repair import RepairReports
 from actors.protection import Rules
 from actors.records import Records
 from actors.repair import Repairs
-from actors.runtime import Actor
+from actors.runtime import Actor, System
 from sims.errors import unfit
 from sims.scenario import Scenario
 from sims.scenario.jobs import REPAIRS, SCHEDULER, hazard_name
@@ -65,10 +66,11 @@ class Repair(ScenarioPart):
         if section is None or records is None:
             return
         of = tuple(law.of for law in laws)
-        cured: dict[Struck, tuple[str, ...]] = {}
+        cured: dict[Struck, list[tuple[str, Container[int]]]] = {}
         for number, law in enumerate(laws):
             if law.cured:
-                cured[law.of] = (*cured.get(law.of, ()), hazard_name(number))
+                units = _struck_by(law, number, scenario, site.system)
+                cured.setdefault(law.of, []).append((hazard_name(number), units))
         sizes = {it: platform.unit_size(it) for it in Struck}
         begun = [it.begun for it in section.stages]
         about = of, sizes, platform.size, section.blame, records, SCHEDULER, cured
@@ -118,6 +120,17 @@ class Repair(ScenarioPart):
             yield from ((time, f"repair.stages.{number}.times") for time in stage.times)
             if stage.law is RepairLaw.FIXED:
                 yield stage.time, f"repair.stages.{number}.time"
+
+
+def _struck_by(law: Any, number: int, scenario: Scenario, system: System) -> Container[int]:
+    """Return the numbers of the units that a law can strike and that it has to know the cures of.
+    A law by the calendar may also list faults of units that it does not strike otherwise, and units
+    can come under a law in the course of time."""
+    total = scenario.full_platform.count(law.of)
+    if not law.by_computing or law.wears(total) is not None:
+        return range(total)
+    units = law.units_of(total, partial(system.stream, f"share/{number}"))
+    return range(total) if units is None else frozenset(units)
 
 
 def _recorded(scenario: Scenario) -> bool:
