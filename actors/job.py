@@ -21,7 +21,9 @@ from actors.events import (
 )
 from actors.messages import (
     Arrive,
+    Cancel,
     CancelCopy,
+    CancelledWaiting,
     CopyOver,
     LimitReached,
     MemberStateChanged,
@@ -61,7 +63,7 @@ class Job(Actor):
 
     transitions: ClassVar[Mapping[Life, frozenset[Life]]] = {
         Life.PLANNED: frozenset({Life.WAITING}),
-        Life.WAITING: frozenset({Life.RUNNING}),
+        Life.WAITING: frozenset({Life.RUNNING, Life.KILLED}),
         Life.RUNNING: frozenset({Life.WAITING, Life.COMPLETED, Life.KILLED}),
         Life.COMPLETED: frozenset(),
         Life.KILLED: frozenset(),
@@ -132,13 +134,23 @@ class Job(Actor):
             self.send(self.awaited_by, JobEnded(self.index), end)
         return end
 
-    def die(self, cause: int) -> None:
-        """Log that the job is killed, because a run of it has taken longer than the job's limit.
-        `cause` is the number of the event that ended that run."""
+    def die(self, cause: int) -> int:
+        """Log that the job is killed, because a run of it has taken longer than the job's limit, or
+        an agent cancels the job. `cause` is the number of the event that ended its last run or, of
+        a job that waits, of the event that cancels it; return that of the new event."""
         self.become(KILLED)
         end = self.record(cause, JobKilled, self.name)
         if self.awaited_by is not None:
             self.send(self.awaited_by, JobEnded(self.index), end)
+        return end
+
+    @handles(Cancel, during=(WAITING,))
+    def cancel_waiting(self, message: Cancel, cause: int) -> None:
+        self.send(self.scheduler, CancelledWaiting(self.index), self.die(cause))
+
+    @handles(Cancel, during=GONE)
+    def cancelled_late(self, message: Cancel, cause: int) -> None:
+        """Ignore an agent that cancels the job when the job is over."""
 
     def release_copy(
         self,
@@ -245,6 +257,10 @@ class JobOfAttempts(Job):
         """Cancel the attempt that is under way, because the strategy cancels it or the simulation
         ends at its cap; the job waits for workers again."""
         self._end_early(CANCELLED, cause)
+
+    @handles(Cancel, during=(Life.RUNNING,))
+    def cancel_running(self, message: Cancel, cause: int) -> None:
+        self._end_early(CANCELLED, cause, dies=True)
 
     @handles(LimitReached, during=(Life.RUNNING,))
     def reach_limit(self, message: LimitReached, cause: int) -> None:

@@ -74,6 +74,12 @@ class StartCopy:
 
 
 @message
+class Cancel:
+    """The agents' door to a job: end, whether you wait or run; the agent that submitted you cancels
+    you."""
+
+
+@message
 class CancelCopy:
     """Scheduler to job: end this copy, whose run is cancelled, and release its workers."""
 
@@ -236,6 +242,14 @@ class Submit:
 
 
 @message
+class CancelledWaiting:
+    """Job to scheduler: I was cancelled while I waited for workers; I need none any more."""
+
+    index: int
+    """Index of the job."""
+
+
+@message
 class CopyOver:
     """Job to scheduler: this copy has ended with this outcome; its workers are yours again."""
 
@@ -246,7 +260,7 @@ class CopyOver:
     waits: bool
     """Whether the job waits in the queue again, because it has no other copy."""
     gone: bool = False
-    """Whether the job is over: completed or killed."""
+    """Whether the job is over: completed, killed or cancelled."""
     since: int = -1
     """Number of the event since which the job wants workers; -1: that of this copy's end."""
 

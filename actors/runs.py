@@ -32,6 +32,7 @@ from actors.hazards import SilentErrors
 from actors.intervals import Members, members
 from actors.job import AT_WORK, GONE, RUNNING, WAITING, Job, Life
 from actors.messages import (
+    Cancel,
     CancelCopy,
     LimitReached,
     MemberReady,
@@ -511,7 +512,16 @@ class JobOfRuns(Job):
         if reached is None:
             return
         # The copy that has reached the limit ends last: its end is the cause of the job's.
-        for copy in [*(it for it in self.copies.values() if it is not reached), reached]:
+        self._end_all([*(it for it in self.copies.values() if it is not reached), reached], cause)
+
+    @handles(Cancel, during=AT_WORK)
+    def cancel_running(self, message: Cancel, cause: int) -> None:
+        self._end_all(list(self.copies.values()), cause)
+
+    def _end_all(self, copies: Sequence[Copy[Run]], cause: int) -> None:
+        """End the job uncompleted with its copies, which end in this order, because of the event
+        numbered `cause`."""
+        for copy in copies:
             end = self.drop(copy, CANCELLED, cause, gone=True)
         self.die(end)
 

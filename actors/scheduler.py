@@ -15,6 +15,7 @@ from actors.events import End, Outcome, RunStarted, WorkloadEnded
 from actors.intervals import Intervals, without
 from actors.limit import ProgressLimit
 from actors.messages import (
+    CancelledWaiting,
     CapReached,
     CopyOver,
     Decide,
@@ -88,6 +89,9 @@ class Decider:
     def over(self, message: CopyOver, cause: int) -> None:
         """Record that a copy has ended; its workers are free in the pool already. `cause` is the
         number of the event that ended it."""
+
+    def cancelled(self, index: int) -> None:
+        """Forget the job with this index, which was cancelled while it waited for workers."""
 
     def changed(self, worker: int, state: WorkerState, cause: int) -> bool:
         """Record that a worker has changed its state to `state`; the pool knows it already. Return
@@ -354,6 +358,12 @@ class Scheduler(Actor):
     @handles(JobOver)
     def count_job_out(self, message: JobOver, cause: int) -> None:
         self._count_out(message.index, COMPLETED, cause)
+
+    @handles(CancelledWaiting)
+    def forget_waiting(self, message: CancelledWaiting, cause: int) -> None:
+        self.decider.cancelled(message.index)
+        self._count_out(message.index, Outcome.CANCELLED, cause)
+        self.call(cause)
 
     @handles(ReserveAsked)
     def call_reserve(self, message: ReserveAsked, cause: int) -> None:

@@ -23,6 +23,7 @@ from pydantic_core import core_schema as core
 from actors import events
 from actors.events import SCHEMA, ScenarioEnded, ScenarioStarted
 from actors.runtime import Event, Record
+from actors.runtime.deliveries import ActorStarted, MessageReceived
 from sims.errors import InputError
 from sims.readers.files import LONGEST, UNREADABLE, open_binary
 
@@ -214,8 +215,13 @@ def is_own(first: Mapping[str, Any]) -> bool:
 VOCABULARY: dict[str, type[Event]] = {kind.__name__: kind for kind in events.VOCABULARY}
 """Maps the name of each event that a log may hold to its class: the vocabulary is closed."""
 
-FRAME: dict[str, Any] = {"seq": int, "t": float, "cause": int | None}
-"""Fields that every line has in addition to its event's own."""
+RUNTIMES: dict[str, type[Event]] = {it.__name__: it for it in (ActorStarted, MessageReceived)}
+"""Maps the name of each event that the runtime itself records to its class: logs with messages have
+them."""
+
+FRAME: dict[str, Any] = {"seq": int, "t": float, "cause": int | None, "actor": str}
+"""Fields that every line may have in addition to its event's own; only logs with messages have
+`actor`."""
 
 WHOLE = core.int_schema(strict=True)
 NUMBER = core.union_schema([WHOLE, core.float_schema(strict=True)], mode="left_to_right")
@@ -258,7 +264,8 @@ def decode(line: dict[str, Any], whole: bool = False) -> Record:
         raise reader.misfit(line, error) from None
     seq, t, cause = values.pop("seq"), values.pop("t"), values.pop("cause", None)
     values.pop("event", None)
-    return Record(seq, t, cause, reader.kind(**values))
+    actor = values.pop("actor", None)
+    return Record(seq, t, cause, reader.kind(**values), actor)
 
 
 def _no_event(line: Any) -> Misfit:
@@ -277,10 +284,10 @@ class _Reader:
     """
 
     def __init__(self, name: str, whole: bool) -> None:
-        self.kind = VOCABULARY[name]
+        self.kind = VOCABULARY.get(name) or RUNTIMES[name]
         hints, own = get_type_hints(self.kind), attrs.fields(self.kind)
         left_out = {it.name for it in own if it.default is not attrs.NOTHING}
-        optional = {"cause", *((self.kind.optional,) if whole else left_out)}
+        optional = {"cause", "actor", *((self.kind.optional,) if whole else left_out)}
         schemas = {}
         self.accepted = {}
         for key, kind in (*FRAME.items(), *((it.name, hints[it.name]) for it in own)):

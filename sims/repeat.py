@@ -10,7 +10,8 @@ from pathlib import Path
 
 from attrs import frozen
 
-from actors.events import ProcessesDescribed, ScenarioEnded, ScenarioStarted
+from actors.events import JobSubmitted, ProcessesDescribed, ScenarioEnded, ScenarioStarted
+from actors.runtime.deliveries import ActorStarted
 from sims.errors import InputError
 from sims.log import LogFile
 from sims.scenario import Scenario
@@ -19,6 +20,8 @@ from sims.scenario.loader import read
 
 ENDS = re.compile(rb'"event":"%b"' % ScenarioEnded.__name__.encode())
 """Pattern of the last line of a log that was not interrupted."""
+STARTS = re.compile(rb'"event":"%b"' % ActorStarted.__name__.encode())
+SUBMITS = re.compile(rb'"event":"%b"' % JobSubmitted.__name__.encode())
 
 
 @frozen
@@ -50,6 +53,15 @@ def repeat_of(log: Path) -> Repeat:
     folder = _folder_of(log, started)
     scenario = read(tomllib.loads(started.text), str(log), folder)
     return Repeat(scenario, folder, started)
+
+
+def has_messages(log: Path) -> bool:
+    """Return whether a log has the messages between actors: the first actors join before the first
+    job is submitted."""
+    for line in LogFile(log).lines():
+        if STARTS.search(line) or SUBMITS.search(line):
+            return bool(STARTS.search(line))
+    return False
 
 
 def _folder_of(log: Path, started: ScenarioStarted) -> Path:

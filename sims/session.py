@@ -90,6 +90,7 @@ def run(
     log: str | Path | None = None,
     keep: bool = True,
     debug: bool = False,
+    messages: bool = False,
     folder: str | Path | None = None,
     policy: Any = None,
     order: Any = None,
@@ -102,7 +103,8 @@ def run(
 
     `changes` maps dotted keys to the values that they get, and `seed` replaces the scenario's. The
     run's events, with `debug` also those for debugging, go to `log`, or are kept in memory, or
-    (with `keep=False`) are not kept, so that only the run's numbers are known. Files that the
+    (with `keep=False`) are not kept, so that only the run's numbers are known. `messages` adds the
+    messages between actors to what is kept. Files that the
     scenario names are looked for in `folder`: by default that of the file, or the current one.
     `policy`, `order` and `allocation` replace what `[policy]` names, `hazard` replaces `[faults]`,
     and `service` replaces `master.order`. `actors` are agents that live in the world, beside those
@@ -126,7 +128,9 @@ def run(
         writer = None if log is None else LogWriter(Path(log))
         with writer or nullcontext():
             sink = writer or (records.append if keep else report)
-            simulate(scenario, [sink], where, debug, until)
+            kept = messages and (writer is not None or keep)
+            sinks, both = ([], sink) if kept else ([sink], None)
+            simulate(scenario, sinks, where, debug, until, messages=both)
     if writer is not None:
         if writer.note is not None:
             warnings.warn(writer.note, stacklevel=2)

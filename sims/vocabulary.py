@@ -25,9 +25,11 @@ from attrs import frozen
 from actors.events import SCHEMA, VOCABULARY, JobDescribed, JobSubmitted, ScenarioStarted
 from actors.events.quantities import NONE, Quantity
 from actors.runtime import Event
+from actors.runtime.deliveries import MessageReceived
 from sims.errors import InputError
 from sims.exports.tables import FACTS, ROWS
 from sims.history.rows import JobRow, Use
+from sims.log import RUNTIMES
 from sims.options import argument, run_script
 from sims.scenario.keys import type_words
 from sims.tables.fields import attribute_docs, members_of, one_line
@@ -53,8 +55,17 @@ FRAME: dict[str, Json] = {
     "seq": {"type": "integer", "minimum": 0, "description": "Number of the event, from 0."},
     "t": {"type": "number", "minimum": 0, "unit": "time", "description": "Virtual time."},
     "cause": {"type": "integer", "minimum": 0, "description": "seq of the event that caused it."},
+    "actor": {"type": "string", "description": "Name of the actor, in a log with messages."},
 }
-"""Fields that every line has in addition to its event's own; the first line has no cause."""
+"""Fields that every line has in addition to its event's own; the first line has no cause, and only
+logs with messages have actors."""
+UNITS: dict[tuple[type, str], Quantity] = {(MessageReceived, "sent"): Quantity("time")}
+"""Units of fields whose classes are below `actors.events`, which has the quantities."""
+MESSAGES = (
+    "Lines of a log with messages (`holdfast run --messages`). In it, `actor` names the actor that "
+    "recorded an event, and nothing is caused by these lines: without them it is the log of the "
+    "same run."
+)
 
 PLAIN: dict[Any, Json] = {
     int: {"type": "integer", "minimum": 0},
@@ -90,7 +101,8 @@ def fields(kind: type) -> list[Field]:
     docs, plain = attribute_docs(kind), get_type_hints(kind)
     hints, found = get_type_hints(kind, include_extras=True), []
     for name in attrs.fields_dict(kind):
-        known = list(quantities(hints[name]))
+        own = UNITS.get((kind, name))
+        known = [*quantities(hints[name]), *([own] if own is not None else [])]
         meaning = docs.get(name) or next((it.meaning for it in known if it.meaning), "")
         if not meaning:
             raise TypeError(f"nothing tells what {kind.__name__}.{name} means")
@@ -146,6 +158,9 @@ def lines() -> Iterator[str]:
         yield from (f"### {name.rpartition('.')[2]}", "", about, "")
         for kind in kinds:
             yield from _event(kind)
+    yield from ("### messages", "", MESSAGES, "")
+    for kind in RUNTIMES.values():
+        yield from _event(kind)
     yield from ("### the ledger's categories", "", *_values(Use), *_rows(), "### values", "")
     for each in enums():
         yield from _values(each)
@@ -201,7 +216,8 @@ def renewed(text: str) -> str:
 
 def schema() -> Json:
     """Return the schema of one line of a log."""
-    names = [kind.__name__ for kind in VOCABULARY]
+    kinds = *VOCABULARY, *RUNTIMES.values()
+    names = [kind.__name__ for kind in kinds]
     first = {"event": {"const": ScenarioStarted.__name__}, "cause": False}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -216,7 +232,7 @@ def schema() -> Json:
             {"if": {"properties": {"event": {"const": name}}}, "then": {"$ref": f"#/$defs/{name}"}}
             for name in names
         ],
-        "$defs": {kind.__name__: _event_schema(kind) for kind in VOCABULARY},
+        "$defs": {kind.__name__: _event_schema(kind) for kind in kinds},
     }
 
 

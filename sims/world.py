@@ -81,6 +81,7 @@ def run(
     until: float | None = None,
     begins: Begins | None = None,
     live: Live | None = None,
+    messages: Sink | None = None,
 ) -> Ending:
     """Simulate `scenario` to its end, or `until` a virtual time in the scenario's unit if that
     comes first.
@@ -88,13 +89,14 @@ def run(
     `sinks` receive the run's events, with `debug` also those that are written only for debugging.
     The scenario's files are looked for in `folder`. `begins` is called once, when all is set up and
     before virtual time advances. `live` gives real processes that carry out the decisions; without
-    it all is simulated.
+    it all is simulated. `messages` receives the events with the messages between actors among them,
+    numbered as one log.
 
     Raises InputError where the scenario cannot be run, BadDecision for a policy's invalid answer,
     and what the runtime raises (ActorFailed, Deadlock).
     """
     with _kept():
-        return _run(scenario, sinks, folder, debug, until, begins, live)
+        return _run(scenario, sinks, folder, debug, until, begins, live, messages)
 
 
 @contextmanager
@@ -123,6 +125,7 @@ def _run(
     until: float | None,
     begins: Begins | None,
     live: Live | None,
+    messages: Sink | None,
 ) -> Ending:
     loop, late = (live.loop, live.lateness) if live is not None else (VirtualTimeLoop(0), None)
     scenario = scenario.within(folder)
@@ -131,7 +134,7 @@ def _run(
         from actors.agents.agent import Ears  # a run without agents needs none
 
         sinks = (*sinks, Ears.of(loop, scenario.present))
-    system = System(scenario.seed, sinks, debug, start=0, loop=loop)
+    system = _system(scenario, sinks, debug, loop, messages)
     platform, unit = scenario.full_platform, scenario.times.value
     text, inputs = _whole(scenario, folder) if system.journal.whole else ("", ())
     system.begin(
@@ -168,6 +171,22 @@ def _run(
     end = system.result if isinstance(system.result, End) else End.COMPLETED
     system.journal.record(system.last, ScenarioEnded, end)
     return Ending(end, system.loop.now, system.journal.length, system.drew)
+
+
+def _system(
+    scenario: Scenario,
+    sinks: Sequence[Sink],
+    debug: bool,
+    loop: VirtualTimeLoop,
+    messages: Sink | None,
+) -> System:
+    """Return the system in which the scenario's actors live; see `run`."""
+    if messages is None:
+        return System(scenario.seed, sinks, debug, start=0, loop=loop)
+    from actors.runtime.deliveries import Interleaved  # few runs need it
+
+    both = Interleaved(loop, messages)
+    return System(scenario.seed, (*sinks, both), debug, start=0, loop=loop, messages=both)
 
 
 def _whole(scenario: Scenario, folder: Path) -> tuple[str, tuple[tuple[str, int, str], ...]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import tomllib
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -63,3 +64,32 @@ def listed(test: str, table: str) -> list[Any]:
     text = Path(test).with_suffix(".toml").read_text(encoding="utf-8")
     found: list[Any] = tomllib.loads(text)[table]
     return found
+
+
+def first_difference(found: Any, expected: Any) -> str:
+    """Where two values differ first, and what is there on both sides: `[3][1]: 5.0, expected 4.0`;
+    empty where they are equal."""
+    if found == expected:
+        return ""
+    if isinstance(found, dict) and isinstance(expected, dict):
+        keys = [*expected, *(key for key in found if key not in expected)]
+        sides = ((it, found.get(it, NOTHING), expected.get(it, NOTHING)) for it in keys)
+        pairs = [(f"[{key!r}]", ours, theirs) for key, ours, theirs in sides]
+    elif isinstance(found, list | tuple) and isinstance(expected, list | tuple):
+        both = enumerate(zip_longest(found, expected, fillvalue=NOTHING))
+        pairs = [(f"[{place}]", ours, theirs) for place, (ours, theirs) in both]
+    else:
+        pairs = []
+    inner = ((place, first_difference(ours, theirs)) for place, ours, theirs in pairs)
+    told = next((f"{place}{what}" for place, what in inner if what), None)
+    return f": {found!r}, expected {expected!r}" if told is None else told
+
+
+class Nothing:
+    """Stands where one of two values has no more."""
+
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+NOTHING = Nothing()

@@ -23,7 +23,7 @@ from sims.audit.audit import world
 from sims.audit.law import Broken
 from sims.audit.world import World
 from sims.own_modules import POLICIES
-from tests.case_files import checked_folder
+from tests.case_files import checked_folder, first_difference
 
 HERE = Path(__file__).parent
 
@@ -92,6 +92,24 @@ def pytest_collection_finish() -> None:
     they cost 4 % of the tests that run simulations."""
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+
+
+def pytest_assertrepr_compare(
+    config: pytest.Config, op: str, left: object, right: object
+) -> list[str] | None:
+    """Of two lists or tables that are not equal, show where they differ first, and both sides in
+    full there; of a list of problems that should be empty, the first of them. With `-v` pytest
+    shows all of both."""
+    same = isinstance(right, list | tuple | dict) and type(left) is type(right)
+    if op != "==" or not same or config.get_verbosity() > 0:
+        return None
+    if not right and isinstance(left, list):
+        return [f"{len(left)} where there should be none", *map(str, left[:PROBLEMS])]
+    return [f"two of {type(left).__name__} are not equal", first_difference(left, right)]
+
+
+PROBLEMS = 5
+"""Number of the problems that are shown of a list that should be empty."""
 
 
 @pytest.fixture(scope="session")

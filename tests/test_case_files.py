@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.case_files import READ, case_file, checked_folder
+from tests.case_files import READ, case_file, checked_folder, first_difference
 
 HERE = Path(__file__).parent
 OWN = HERE / "cases"
@@ -58,3 +59,34 @@ def test_each_file_that_is_taken_is_read_by_a_test(name: str) -> None:
 def test_a_test_cannot_read_a_file_that_is_not_listed() -> None:
     with pytest.raises(AssertionError):
         case_file(OWN, "absent.json")
+
+
+@pytest.mark.parametrize(
+    ("found", "expected", "told"),
+    [
+        ([[0, 1], [2, 5.0]], [[0, 1], [2, 4.0]], "[1][1]: 5.0, expected 4.0"),
+        ([1], [1, 2], "[1]: nothing, expected 2"),
+        ({"a": 1, "b": 2}, {"a": 1}, "['b']: 2, expected nothing"),
+        ((1, "x"), (1, "y"), "[1]: 'x', expected 'y'"),
+        ([1], [1], ""),
+    ],
+)
+def test_the_first_difference_of_two_values_shows_both_sides(
+    found: object, expected: object, told: str
+) -> None:
+    assert first_difference(found, expected) == told
+
+
+def test_a_case_that_differs_shows_both_sides_without_an_option(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(OWN, tmp_path / "cases"))
+    path = folder / "rigid.json"
+    cases = json.loads(path.read_text())
+    of = next(iter(cases["instances"][0]["makespan"].values()))
+    heuristic = next(iter(of))
+    right, of[heuristic] = of[heuristic], 12345.5
+    path.write_text(json.dumps(cases))
+    test = HERE / "sims" / "test_rigid_cases.py"
+    command = (sys.executable, "-m", "pytest", "-q", f"--cases={folder}", str(test))
+    ended = subprocess.run(command, cwd=HERE.parent, capture_output=True, text=True, check=False)
+    assert ended.returncode == pytest.ExitCode.TESTS_FAILED
+    assert f"[{heuristic!r}]: {right!r}, expected 12345.5" in ended.stdout

@@ -12,6 +12,8 @@ class Act(enum.Enum):
     """The acts by which an agent changes the world."""
 
     SUBMIT = "submit"
+    CANCEL = "cancel"
+    """Cancel a job that the agent has submitted."""
     TAKE = "take"
     """Take a worker and give it back, as an owner does."""
     FAIL = "fail"

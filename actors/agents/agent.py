@@ -61,6 +61,14 @@ class SubmitJob:
 
 
 @message
+class CancelJob:
+    """Agent to door: cancel the job of this name, which I have submitted."""
+
+    agent: str
+    job: str
+
+
+@message
 class TakeWorker:
     """Agent to door: keep this worker in this state until I give it back."""
 
@@ -127,11 +135,12 @@ class WorldBegins:
 
 
 ASKS = (
-    *(SubmitJob, TakeWorker, GiveBack),
+    *(SubmitJob, CancelJob, TakeWorker, GiveBack),
     *(InjectFault, InjectHang, ChangeSpeed, CallReserve),
 )
 NEEDED: dict[type, Act] = {
     SubmitJob: Act.SUBMIT,
+    CancelJob: Act.CANCEL,
     TakeWorker: Act.TAKE,
     GiveBack: Act.TAKE,
     InjectFault: Act.FAIL,
@@ -191,6 +200,11 @@ class Agent(Actor):
     def submit(self, job: str, cause: int, after: float = 1) -> None:
         """Submit the job of this name, which is one of `jobs`."""
         self._ask(SubmitJob(self.name, job), cause, after, Phase.WORK_ENDS)
+
+    def cancel_job(self, job: str, cause: int, after: float = 1) -> None:
+        """Cancel a job that the agent has submitted, whether it waits or runs; its runs end. This
+        has no effect where the job is over by then."""
+        self._ask(CancelJob(self.name, job), cause, after, Phase.JOBS_CANCELLED)
 
     def take(
         self,

@@ -13,6 +13,7 @@ from actors.agents.acts import Act
 from actors.agents.agent import (
     NEEDED,
     CallReserve,
+    CancelJob,
     ChangeSpeed,
     GiveBack,
     InjectFault,
@@ -26,6 +27,7 @@ from actors.agents.agent import (
 from actors.decisions import BadDecision
 from actors.dependencies import SubmissionHeld
 from actors.events import (
+    AgentCancelledJob,
     AgentFailedWorker,
     AgentHungWorker,
     AgentReturnedWorker,
@@ -33,12 +35,12 @@ from actors.events import (
     AgentSubmittedJob,
     AgentTookWorker,
 )
-from actors.messages import Arrive
+from actors.messages import Arrive, Cancel
 from actors.runtime import Actor, handles
-from actors.worker_messages import Fail, Hang, KeepFor, ReserveAsked, SetSpeed
+from actors.worker_messages import Fail, FaultComes, Hang, KeepFor, ReserveAsked, SetSpeed
 from policies.availability import WorkerState
 
-ARRIVE, UP = Arrive(), WorkerState.UP
+ARRIVE, CANCEL, UP = Arrive(), Cancel(), WorkerState.UP
 FIRST_LAW = -1
 """Number of agents as a law of faults: at one instant they come before all laws."""
 
@@ -60,10 +62,14 @@ class Door(Actor):
     changing: frozenset[int]
     """Workers whose speed changes by itself."""
     scheduler: Actor
+    ignores: bool
+    """Whether the scheduler may ignore faults, so that it is asked of each."""
     refused: Mapping[Act, str]
     """Maps the acts that have no meaning in this world to the reason."""
     held: dict[str, Actor] = field(init=False, factory=dict)
     """Jobs by name that agents have not submitted yet."""
+    submitted: dict[str, Actor] = field(init=False, factory=dict)
+    """Jobs by name that agents have submitted; they may be over."""
     takers: dict[int, str] = field(init=False, factory=dict)
     """Maps the workers that agents have taken to the agents' names."""
     acted: dict[int, float] = field(init=False, factory=dict)
@@ -87,8 +93,18 @@ class Door(Actor):
         job = self.held.pop(ask.job, None)
         if job is None:
             self._refuse(ask, f"submits {ask.job} a second time")
+        self.submitted[ask.job] = job
         cause = self.record(cause, AgentSubmittedJob, ask.agent, ask.job)
         self.send(job, ARRIVE, cause)
+
+    @handles(CancelJob)
+    def cancel_job(self, ask: CancelJob, cause: int) -> None:
+        if self.submits.get(ask.job) != ask.agent:
+            self._refuse(ask, f"cancels {ask.job!r}, which is none of its jobs")
+        if ask.job not in self.submitted:
+            self._refuse(ask, f"cancels {ask.job}, which it has not submitted")
+        cause = self.record(cause, AgentCancelledJob, ask.agent, ask.job)
+        self.send(self.submitted[ask.job], CANCEL, cause)
 
     @handles(CallReserve)
     def call_reserve(self, ask: CallReserve, cause: int) -> None:
@@ -123,8 +139,11 @@ class Door(Actor):
         if not (isfinite(ask.downtime) and self.now + ask.downtime > self.due_by):
             self._refuse(ask, f"keeps worker {ask.worker} DOWN for {ask.downtime!r}")
         cause = self.record(cause, AgentFailedWorker, ask.agent, ask.worker, ask.downtime)
-        about = self.detection, self.logs_detection, FIRST_LAW
-        self.send(worker, Fail(ask.downtime, *about), cause)
+        fault = Fail(ask.downtime, self.detection, self.logs_detection, FIRST_LAW)
+        if self.ignores:
+            self.send(self.scheduler, FaultComes(ask.worker, fault), cause)
+        else:
+            self.send(worker, fault, cause)
 
     @handles(InjectHang)
     def hang(self, ask: InjectHang, cause: int) -> None:

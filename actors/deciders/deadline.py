@@ -76,6 +76,9 @@ class DeadlineDecider(Decider):
         job = self.jobs[message.index]
         job.waits, job.copy, job.kind = message.waits, -1, ""
 
+    def cancelled(self, index: int) -> None:
+        self.jobs[index].waits = False
+
     def changed(self, worker: int, state: WorkerState, cause: int) -> bool:
         return True
 

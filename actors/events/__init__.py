@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from actors.events.agents import (
     AgentCalledReserve,
+    AgentCancelledJob,
     AgentDescribed,
     AgentFailedWorker,
     AgentHungWorker,
@@ -113,7 +114,6 @@ from actors.events.scenario import (
     ProcessesDescribed,
     ScenarioEnded,
     ScenarioStarted,
-    StaleMessage,
 )
 from actors.events.workers import (
     Age,
@@ -149,6 +149,7 @@ __all__ = [
     "VOCABULARY",
     "Age",
     "AgentCalledReserve",
+    "AgentCancelledJob",
     "AgentDescribed",
     "AgentFailedWorker",
     "AgentHungWorker",
@@ -243,7 +244,6 @@ __all__ = [
     "ShelfOpened",
     "Stage",
     "StageStarted",
-    "StaleMessage",
     "StandbyJoined",
     "StandbyLost",
     "StandbysDescribed",
@@ -278,7 +278,6 @@ VOCABULARY: tuple[type[Event], ...] = (
     ProcessesDescribed,
     MeasuresDescribed,
     ScenarioEnded,
-    StaleMessage,
     JobSubmitted,
     JobDescribed,
     DeadlineDescribed,
@@ -378,6 +377,7 @@ VOCABULARY: tuple[type[Event], ...] = (
     FaultIgnored,
     AgentDescribed,
     AgentSubmittedJob,
+    AgentCancelledJob,
     AgentTookWorker,
     AgentReturnedWorker,
     AgentFailedWorker,

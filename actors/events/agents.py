@@ -35,6 +35,15 @@ class AgentSubmittedJob(Event):
 
 
 @frozen
+class AgentCancelledJob(Event):
+    """An agent cancels a job that it has submitted. Its runs end, and JobKilled follows, unless the
+    job is over already."""
+
+    agent: AgentName
+    job: JobName
+
+
+@frozen
 class AgentTookWorker(Event):
     """An agent takes a worker, as an owner does, and keeps it until it gives it back."""
 

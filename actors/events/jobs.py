@@ -181,8 +181,9 @@ class JobCompleted(Event):
 
 @frozen
 class JobKilled(Event):
-    """A job is killed because one of its runs has lasted longer than the user's estimate allows, in
-    a scenario that kills such jobs."""
+    """A job ends without being completed. One of its runs has lasted longer than the user's
+    estimate allows, in a scenario that kills such jobs; or the agent that submitted the job has
+    cancelled it: then the cause is AgentCancelledJob, or the end of a run that this has caused."""
 
     job: JobName
 
@@ -247,7 +248,7 @@ class WorkloadEnded(Event):
     completed: JobCount
     """Number of jobs that completed."""
     killed: JobCount
-    """Number of jobs that were killed."""
+    """Number of jobs that were killed, those that agents have cancelled among them."""
     runs: RunCount
     """Number of copies that have ended; runs that follow each other on kept members are one
     copy."""

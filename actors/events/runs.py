@@ -41,7 +41,8 @@ class Outcome(enum.Enum):
     LOST = "lost"
     """A member went DOWN, or a member's hang was detected."""
     CANCELLED = "cancelled"
-    """The scheduler cancelled the run, another copy completed first, or the job was killed."""
+    """The scheduler cancelled the run, another copy completed first, or the job was killed or
+    cancelled."""
 
 
 class Stage(enum.Enum):

@@ -147,15 +147,3 @@ class Compound(Event):
     def parts(self) -> Iterator[Event]:
         """Return the events that the line stands for, in order. Raises ValueError where its columns
         do not fit together."""
-
-
-@frozen
-class StaleMessage(Event):
-    """A delayed message came after its subject had ended, and was dropped."""
-
-    debug = True
-
-    actor: str
-    """Name of the actor that the message was for."""
-    message: str
-    """Kind of the message."""

@@ -101,6 +101,14 @@ class Limits(QueuePart):
         self._count(waiting, -int(not left), -_held(run))
         self.over.update(self._keys_of(waiting.job))
 
+    def cancelled(self, index: int, waiting: Queued | None) -> None:
+        self.held = [it for it in self.held if it.job.index != index]
+        if waiting is not None and index in self.promised:
+            self.promised.remove(index)
+            self._count(waiting, -1, -size_of(waiting))
+            # Others may take its place.
+            self.over.update(self._keys_of(waiting.job))
+
     def _count(self, waiting: Queued, jobs: int, processors: int) -> None:
         """Count so many jobs, and so many of their processors, more; fewer, if below 0."""
         for key in self._keys_of(waiting.job):

@@ -60,6 +60,10 @@ class QueuePart:
     def ended(self, run: Run, outcome: Outcome) -> None:
         """Note that a run has ended now with this outcome."""
 
+    def cancelled(self, index: int, waiting: Queued | None) -> None:
+        """Forget the job with this index, which was cancelled as it waited; `waiting` is its entry
+        in the queue, None if it had none there."""
+
     def changed(self, worker: int, state: WorkerState) -> None:
         """Note that a worker has changed its state to `state`."""
 

@@ -85,6 +85,10 @@ class Reserve(QueuePart):
             assert scheduler.workers is not None
             scheduler.send(scheduler.workers(worker), ComeInTime(self.delay), cause)
 
+    def cancelled(self, index: int, waiting: Queued | None) -> None:
+        # A worker that was called for the job comes all the same.
+        self.widened.pop(index, None)
+
     def _resize(self, scheduler: Deciding, state: WaitingJobs, cause: int) -> None:
         """Set the number of free workers that each job for which a worker was called needs to
         start: its members and all that it holds ready or, if these are fewer, all workers that have

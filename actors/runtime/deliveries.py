@@ -2,16 +2,22 @@
 
 A system that logs its messages gives each actor its own view of the system and of the loop, by
 which everything that the actor sends, to others or to itself, is sent as a `Delivery`. A system
-that does not log them, such as that of every scenario, has none of this and pays nothing for it.
+that does not log them, such as that of a scenario by default, has none of this and pays nothing for
+it.
+
+In the journal of a user's own actors a message is an event like others: what follows from it has it
+as its cause. Beside the events of Holdfast's world (`Interleaved`) messages cause nothing, so that
+the events are those of a run without messages.
 """
 
 from __future__ import annotations
 
 import enum
+from array import array
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, ParamSpec, cast
 
 import attrs
 from attrs import frozen
@@ -19,8 +25,10 @@ from attrs import frozen
 from actors.runtime.actor import STOPPED, Actor, Home
 from actors.runtime.coroutines import Letter, into_mailbox
 from actors.runtime.entries import Handler, Phase, Receiver, Timer
-from actors.runtime.journal import Event, Journal
+from actors.runtime.journal import Event, MessageLog, Record, Sink
 from actors.runtime.loop import VirtualTimeLoop
+
+P = ParamSpec("P")
 
 
 @frozen
@@ -33,7 +41,8 @@ class ActorStarted(Event):
 
 @frozen
 class MessageReceived(Event):
-    """An actor received a message, whose number is the cause of all that follows from it.
+    """An actor received a message. In a log of a user's own actors its number is the cause of all
+    that follows from it; in a log of the world nothing has it as its cause.
 
     The line's key `actor` names the receiver. A message of an actor to itself is a timer that is
     over, if it was sent before.
@@ -54,13 +63,13 @@ class Delivery:
 
     __slots__ = ("handlers", "journal", "name", "sender", "sent", "target")
 
-    def __init__(self, target: Receiver, sender: str, sent: float, journal: Journal) -> None:
+    def __init__(self, target: Receiver, sender: str, sent: float, journal: MessageLog) -> None:
         self.target, self.sender, self.sent, self.journal = target, sender, sent, journal
         self.name = target.name
         self.handlers: Mapping[type, Handler] = ALL
 
     def received(self, message: object, cause: int) -> int:
-        """Record that the message is received, and return the number of that event."""
+        """Record that the message is received, and return the cause of what follows from it."""
         told = type(message).__name__, content(message), self.sender, self.sent
         return self.journal.record_by(self.name, cause, MessageReceived, *told)
 
@@ -120,7 +129,7 @@ class Outbox:
 class LoopOfActor:
     """The loop as one actor sees it: what the actor schedules is logged when it is received."""
 
-    def __init__(self, actor: Actor, loop: VirtualTimeLoop, journal: Journal) -> None:
+    def __init__(self, actor: Actor, loop: VirtualTimeLoop, journal: MessageLog) -> None:
         self._actor, self._loop, self._journal = actor, loop, journal
         self._queue = Outbox(loop._queue, self._delivery)
         self._later = Outbox(loop._later, self._delivery)
@@ -141,22 +150,59 @@ class LoopOfActor:
 class HomeOfActor:
     """The system as one actor sees it, where messages are logged."""
 
-    def __init__(self, actor: Actor, home: Home) -> None:
+    def __init__(self, actor: Actor, home: Home, journal: MessageLog) -> None:
         self._home = home
-        self.loop = LoopOfActor(actor, home.loop, home.journal)
+        self.loop = LoopOfActor(actor, home.loop, journal)
         self.letters = LoggedLetters
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._home, name)
 
 
-def log_messages(actor: Actor, home: Home) -> None:
-    """Have all that `actor`, which joins the system `home`, receives and records be logged with its
-    name."""
-    actor.system = cast(Home, HomeOfActor(actor, home))
+def log_messages(actor: Actor, home: Home, journal: MessageLog) -> None:
+    """Have all that `actor`, which joins the system `home`, receives be logged in `journal`, and
+    all that it records have its name."""
+    actor.system = cast(Home, HomeOfActor(actor, home, journal))
     record: Any = home.journal.record_by
     actor.record = partial(record, actor.name)
-    actor.record(home.origin, ActorStarted, type(actor).__name__)
+    journal.record_by(actor.name, home.origin, ActorStarted, type(actor).__name__)
+
+
+# --- messages beside the events of the world ------------------------------------------------------
+
+
+class Interleaved:
+    """A sink of a journal that passes on, as one log, the journal's events and the messages between
+    actors, numbered anew.
+
+    Messages are no events of the journal, so that the run is the same with and without them; an
+    event's cause is an event. `sink` takes the log.
+    """
+
+    def __init__(self, loop: VirtualTimeLoop, sink: Sink) -> None:
+        self._loop, self._sink = loop, sink
+        self._lines = array("Q")
+        """Number of the line of each event."""
+        self._length = 0
+        """Number of lines so far."""
+
+    def __call__(self, record: Record) -> None:
+        cause = None if record.cause is None else self._lines[record.cause]
+        self._lines.append(self._length)
+        self._add(record.t, cause, record.event, record.actor)
+
+    def record_by(
+        self, actor: str, cause: int, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs
+    ) -> int:
+        """Add a line on the actor of this name, and return `cause`, the event that leads to all
+        that follows. NOTHING stands for the first event."""
+        line = self._lines[max(cause, 0)]
+        self._add(self._loop.now, line, kind(*args, **kwargs), actor)
+        return cause
+
+    def _add(self, t: float, cause: int | None, event: Event, actor: str | None) -> None:
+        self._sink(Record(self._length, t, cause, event, actor))
+        self._length += 1
 
 
 # --- what a message says --------------------------------------------------------------------------

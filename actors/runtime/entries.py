@@ -135,15 +135,17 @@ class Phase(enum.IntEnum):
     """Workers change state, and runs are lost."""
     NOTICES = 5
     """Owners announce that they will take workers away."""
-    RUNS_RESUME = 6
+    JOBS_CANCELLED = 6
+    """Agents cancel jobs, whatever has become of these at this instant."""
+    RUNS_RESUME = 7
     """A job that kept its workers starts its next run if all of them are UP."""
-    DECISION = 7
+    DECISION = 8
     """The scheduler decides, once."""
-    SERVICE = 8
+    SERVICE = 9
     """The master assigns its channels, so that what the decision asked for is served."""
-    STORAGE = 9
+    STORAGE = 10
     """The storage divides its bandwidth among the runs that save or load."""
-    AGENTS = 10
+    AGENTS = 11
     """Agents hear of what has happened at this instant, which they can change no more."""
 
 

@@ -68,6 +68,16 @@ class Choosy(Protocol):
     def wants(self) -> frozenset[type]: ...
 
 
+class MessageLog(Protocol):
+    """What records the messages that actors receive: a journal, or what stands beside one."""
+
+    def record_by(
+        self, actor: str, cause: int, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs
+    ) -> int:
+        """Record an event of the actor of this name, which `cause` led to. Return the cause of what
+        follows from it."""
+
+
 Sink = Callable[[Record], None]
 
 

@@ -19,7 +19,7 @@ from actors.runtime.actor import STOPPED, Actor
 from actors.runtime.draws import UnitDraws
 from actors.runtime.entries import NOTHING
 from actors.runtime.errors import ActorFailed, RuntimeFault
-from actors.runtime.journal import Event, Journal, Sink
+from actors.runtime.journal import Event, Journal, MessageLog, Sink
 from actors.runtime.loop import VirtualTimeLoop
 
 WORDS = Struct("<4I")
@@ -98,14 +98,16 @@ class System:
         debug: bool = False,
         start: float = 0.0,
         loop: VirtualTimeLoop | None = None,
-        messages: bool = False,
+        messages: bool | MessageLog = False,
     ) -> None:
         self.loop = loop or VirtualTimeLoop(start)
         self.loop.idle_report = self._who_waits
         self.journal = Journal(self.loop, sinks, debug)
         self._record = self.journal.record  # one bound method for all actors
-        self.messages = messages
-        """Whether what actors receive is logged, too, and which actor records what."""
+        own = self.journal if messages else None
+        self.messages: MessageLog | None = own if isinstance(messages, bool) else messages
+        """Log of what actors receive, in which events also have the names of their actors: the
+        journal, or another; None: neither is logged."""
         self.seed = seed
         self.origin = NOTHING
         """Number of the event that no other event precedes: the cause of external events such as
@@ -168,10 +170,10 @@ class System:
         actor.system = self
         actor.record = self._record
         self.actors[actor.name] = actor
-        if self.messages:
-            from actors.runtime.deliveries import log_messages  # no scenario's run needs it
+        if self.messages is not None:
+            from actors.runtime.deliveries import log_messages  # few runs need it
 
-            log_messages(actor, self)
+            log_messages(actor, self, self.messages)
         actor.started()
         return actor
 

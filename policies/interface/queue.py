@@ -286,7 +286,12 @@ class BatchView(Protocol):
 
     @property
     def moved(self) -> bool:
-        """Whether a worker has changed its state since the last decision."""
+        """Whether a worker has changed its state, or a waiting job was cancelled, since the last
+        decision."""
+
+    @property
+    def cancelled(self) -> Collection[int]:
+        """Indices of the jobs that were cancelled since the last decision while they waited."""
 
     @property
     def cells(self) -> Cells | None:

@@ -404,7 +404,8 @@ class CellPlaces:
 
     def _advance(self, view: BatchView) -> tuple[set[int], set[int]]:
         """Move the profile to this instant. Return two sets of components (see `Cells.linked`):
-        those that have to be planned anew, and those in which workers have become free early."""
+        those that have to be planned anew, and those in which workers have become free early or a
+        job was cancelled."""
         profile, now = self.profile, view.now
         cells, free = profile.cells, CellProfile.of_free(view)
         spoilt = {cell for cell, own in enumerate(profile.free) if own.overdue}
@@ -424,7 +425,18 @@ class CellPlaces:
             spoilt.update(cell for cell, _ in parts if not cells.cells[cell].turns(now))
         profile.now, profile.bare = now, free.bare
         profile.forget()
-        return self._components(spoilt), self._components(opened)
+        left = {self._component(it) for it in map(self._give_up, view.cancelled) if it is not None}
+        return self._components(spoilt), self._components(opened) | left
+
+    def _give_up(self, index: int) -> Queued | None:
+        """Give up the place of the job with this index, which was cancelled. Return its entry; None
+        if it has no place."""
+        self.promised.pop(index, None)
+        it = self.due.pop(index, None)
+        if it is None:
+            return None
+        self.profile.take((it.start, it.parts), it.waiting.held, 1)
+        return it.waiting
 
     def _disagreeing(self, free: CellProfile) -> Iterator[int]:
         """Yield the cells of which the plan has other numbers of free workers now than there are in

@@ -102,7 +102,7 @@ class Places:
         move others up where runs have ended early. Return the jobs that start now.
 
         Return None if the plan must be made anew: a run has outlived its estimate, workers have
-        changed, or the free processors are not as planned.
+        changed, a waiting job was cancelled, or the free processors are not as planned.
         """
         free_profile, now = self.free_profile, view.now
         if view.moved or free_profile.overdue:
@@ -201,9 +201,11 @@ class Conservative:
         plan.new_promises = []
         starts = plan.follow(view)
         if starts is None:
-            due = plan.due
+            due, gone = plan.due, view.cancelled
+            for index in gone:
+                plan.promised.pop(index, None)
             plan = Places(_free_profile(view), promised=plan.promised)
-            starts = plan.fill([waiting for _, _, waiting, _ in due])
+            starts = plan.fill([it[2] for it in due if it[1][1] not in gone])
         starts += plan.fill(plan.unknown(view.queue, len(starts)))
         for waiting in starts:
             plan.promised.pop(waiting.key[1], None)

@@ -35,6 +35,7 @@ from sims.audit.law import (
     possible,
     same,
 )
+from sims.audit.messages import OfWorld
 from sims.audit.pack import PackChecks
 from sims.audit.parts.order import ORDER
 from sims.audit.queue import QueueChecks
@@ -75,15 +76,15 @@ def audit(records: Iterable[Record]) -> Iterator[Violation]:
     Later lines are not checked, as the state is unknown after a violation. Raises AuditFailed where
     the audit itself fails.
     """
-    w = world()
+    w, log = world(), OfWorld(records)
 
     def seq() -> int:
-        return w.line.seq if w.line is not None else -1
+        return log.line(w.line.seq) if w.line is not None else -1
 
     # The log's objects live long: frequent garbage collection would only look at them again.
     with rare_collections():
         try:
-            for record in records:
+            for record in log:
                 _read(w, record)
             ended = w.seq < 0 or w.turns.ended
             must(Law.END, ended, "the log does not end with ScenarioEnded")
@@ -253,7 +254,7 @@ def submit(w: World, event: e.JobSubmitted) -> Script:
     seq = yield event, by
     told = yield from _early(w, name, seq)
     it = yield from coming(e.JobDescribed, name)
-    job, since = ExpectedJob(name, seq, it, whose, told=told, wanted=seq), seq
+    job, since = ExpectedJob(name, seq, it, whose, w.now, told, wanted=seq), seq
     for line in told.values():
         _tell(w, job, line)
     sound = it.kind in w.head.kinds and (it.kind is not JobKind.ITERATIVE or it.work == 0)
@@ -450,7 +451,6 @@ HANDLERS: dict[type[Event], Handler] = {
     e.RunStarted: copies.start,
     e.WorkloadEnded: end_workload,
     e.ScenarioEnded: end,
-    e.StaleMessage: no_effect,
 }
 """Maps event classes to the functions that make their scripts, for lines that only outside or a
 decision can bring about; each decider adds its own."""

@@ -103,6 +103,12 @@ class DecisionChecks:
         `seq`)."""
         self.triggers.append(seq)
 
+    def cancelled(self, job: ExpectedJob, seq: int) -> None:
+        """Note that a job was cancelled while it waited, and is over with event `seq`, which calls
+        for a decision."""
+        self.triggers.append(seq)
+        self.decides_now = True
+
     def ended(self, copy: ExpectedCopy, outcome: Outcome, seq: int, gone: bool) -> None:
         """React to the end of a copy, with event `seq` and this outcome of its last run; `gone`
         says that its job is over too. By default do nothing."""
@@ -238,6 +244,9 @@ class EnrolmentChecks(DecisionChecks):
 
     def program_received(self, seq: int) -> None:
         self.triggers.append(seq)
+
+    def cancelled(self, job: ExpectedJob, seq: int) -> None:
+        """Note nothing: the policy is called for jobs that are left alone."""
 
     def other_causes(self, job: ExpectedJob, copy: ExpectedCopy) -> Causes:
         """Return the events of which one must be the cause of a start that no freed worker

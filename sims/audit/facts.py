@@ -68,6 +68,8 @@ class ExpectedJob(Emitter):
     described: JobDescribed
     whose: JobSubmitted
     """The line of the submission, which names the user, the group and the queue."""
+    came: float = 0
+    """Time of the submission."""
     told: dict[type[Event], Any] = Factory(dict)
     """Lines by which the job asks for mechanisms, by class."""
     lead: float = 0

@@ -143,7 +143,8 @@ class PackChecks(DecisionChecks):
             due = copy.job.name, WhyIgnored.BUSY
             self.ignored.append(copy.job.name)
         assert due is not None
-        yield FaultIgnored(event.worker, *due), 0
+        by = 0 if w.agents is None else w.agents.ignored(event.worker)
+        yield FaultIgnored(event.worker, *due), by
 
     def other_causes(self, job: ExpectedJob, copy: ExpectedCopy) -> Causes:
         return [*self.triggers, *self.decided] or {0, job.wanted}

@@ -162,6 +162,15 @@ class QueueChecks(DecisionChecks):
             # The job repeats the attempt.
             self.allowed[job.name] = self.allowed.get(job.name, 0) + 1
 
+    def cancelled(self, job: ExpectedJob, seq: int) -> None:
+        super().cancelled(job, seq)
+        self.promises.pop(job.name, None)
+        self.widths.more.pop(job.name, None)
+        self.allowed.pop(job.name, None)
+        if self.published is not None:
+            self.published.sizes.pop(job.name, None)
+            self.published.exempt.discard(job.name)
+
     # --- starts -------------------------------------------------------------------------------
 
     def placing(self, copy: ExpectedCopy, event: RunStarted) -> None:

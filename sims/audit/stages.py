@@ -470,3 +470,17 @@ def killed(w: World, run: ExpectedRun) -> Script:
         last = yield from drop(w, copy, Outcome.CANCELLED, run.started, gone=True)
     yield e.JobKilled(job.name), last
     leave(w, job, 1, last)
+
+
+def cancelled(w: World, job: ExpectedJob, seq: int) -> Script:
+    """End a job that its agent has cancelled by event `seq`; all its copies end. A job that is over
+    by now stays as it is."""
+    if w.jobs.get(job.name) is not job:
+        return
+    last, waited = seq, not job.copies
+    for copy in list(job.copies):
+        last = yield from drop(w, copy, Outcome.CANCELLED, seq, gone=True)
+    end = yield e.JobKilled(job.name), last
+    if waited:
+        w.decider.cancelled(job, end)
+    leave(w, job, 1, end if waited else last)

@@ -1,7 +1,8 @@
 """Implements `holdfast chaos`: repeats a scenario, each time with one injected failure.
 
-In each run one worker is killed or reclaimed at one moment. Every run must end and pass the audit,
-which knows what the run's protection has saved.
+In each run an agent takes one worker away at one moment: it makes the worker fail, or takes it as
+an owner does. Every run must end and pass the audit, which knows what the run's protection has
+saved.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from statistics import mean
-from typing import Annotated, Any
+from typing import Annotated
 
 from attrs import evolve, frozen
 
@@ -36,18 +37,13 @@ from sims.options import (
     positive_int,
 )
 from sims.scenario import Scenario, Unit
-from sims.scenario.faults import (
-    AnyFaults,
-    ExponentialFaults,
-    ListedFaults,
-    NoFaults,
-    Struck,
-    Weibull,
-)
-from sims.scenario.loader import load
+from sims.scenario.agents import AgentSection
+from sims.scenario.faults import NoFaults
+from sims.scenario.loader import load, toml
 from sims.telling import counted, grid, show_table
 from sims.world import run
 
+ONCE = "actors.agents.once"
 WORST, SHOWN = 5, 10
 """Numbers of injected failures that are listed: those that cost most, and those that found a
 problem."""
@@ -78,31 +74,26 @@ class InjectedRun:
     length: float
     limit: float
 
-    def _changed(self) -> dict[str, Any]:
-        """Return the one key of the scenario that the injected failure sets, `reclaims` or
-        `faults`, with its new value."""
+    @property
+    def agent(self) -> AgentSection:
+        """The agent that makes the failure happen. Where faults strike units, which are repaired,
+        it takes the worker DOWN instead."""
+        about = {"worker": self.worker, "time": self.time, "length": self.length, "name": "chaos"}
         if self.injection is Injection.RECLAIM:
-            span = (self.time, self.time + self.length, self.worker)
-            return {"reclaims": (*self.scenario.reclaims, span)}
-        strike, faults = (self.time, self.worker), self.scenario.faults
-        if isinstance(faults, NoFaults):
-            return {"faults": ListedFaults(strikes=(strike,), downtime=self.length)}
-        assert isinstance(faults, ExponentialFaults | Weibull | ListedFaults)
-        return {"faults": faults.model_copy(update={"strikes": (*faults.strikes, strike)})}
+            return AgentSection(name=f"{ONCE}:OneAbsence", parameters=about)
+        if self.scenario.repair is not None:
+            return AgentSection(name=f"{ONCE}:OneAbsence", parameters=about | {"down": True})
+        return AgentSection(name=f"{ONCE}:OneFault", parameters=about)
 
     def injected(self) -> Scenario:
         """Return the scenario with the injected failure in it."""
-        return self.scenario.model_copy(update=self._changed())
+        agents = (*self.scenario.agents, self.agent)
+        return self.scenario.model_copy(update={"agents": agents})
 
     def settings(self) -> list[str]:
         """Return the settings KEY=VALUE by which `holdfast run --set` injects the failure."""
-        changed = self._changed()
-        if "reclaims" in changed:
-            return [f"reclaims={[list(span) for span in changed['reclaims']]}"]
-        strikes = f"faults.strikes={[list(it) for it in changed['faults'].strikes]}"
-        if not isinstance(self.scenario.faults, NoFaults):
-            return [strikes]
-        return ["faults.kind=list", f"faults.downtime={self.length!r}", strikes]
+        agents = (*self.scenario.agents, self.agent)
+        return [f"agents={toml([it.model_dump() for it in agents])}"]
 
 
 @frozen
@@ -151,8 +142,7 @@ def trials(
     """Return a run for each kind of failure, worker and moment of the baseline run; if there are
     more than `most`, as many drawn at random by the scenario's seed.
 
-    Each failure lasts `length`. No worker is killed where the scenario's faults cannot list one
-    more fault.
+    Each failure lasts `length`.
     """
     limit = ENDLESS_FACTOR * (baseline.makespan + length)
     found = [
@@ -160,19 +150,11 @@ def trials(
         for time in baseline.instants
         for worker in range(scenario.full_platform.size)
         for injection in Injection
-        if injection is Injection.RECLAIM or _takes_more(scenario.faults)
     ]
     if len(found) <= most:
         return found
     drawn = stream(scenario.seed, "chaos").choice(len(found), most, replace=False)
     return [found[k] for k in sorted(drawn.tolist())]
-
-
-def _takes_more(faults: AnyFaults) -> bool:
-    """Return whether one more fault of a worker can be listed in the scenario: it has no faults, or
-    faults that strike workers one by one and are listed, exponential or Weibull."""
-    listing = NoFaults | ExponentialFaults | Weibull | ListedFaults
-    return isinstance(faults, listing) and faults.of is Struck.WORKERS
 
 
 def usual_length(scenario: Scenario, baseline: TrialOutcome) -> float:

@@ -79,14 +79,15 @@ def unit_of(log: Path) -> str:
 def trace(
     log: Log,
     job: Annotated[
-        str | None, argument(str, "NAME", "the job, the agent, or an actor of your own")
+        str | None, argument(str, "NAME", "the job, the agent, or another actor")
     ] = None,
     named: Annotated[str | None, option(str, "NAME", "the same", "--job")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print the history of one job, of an agent, or of an actor of your own, from a log."""
+    """Print the history of one job, of an agent, or of an actor, from a log.
+
+    Other actors of the world are in a log of `run --messages`."""
     from sims.trace.agents import find_agent
-    from sims.trace.read import find_life
 
     name = job or named
     if name is None:
@@ -95,8 +96,23 @@ def trace(
         if isinstance(file, OwnLog):
             life: Any = find_actor(file, name)
         else:
-            life = find_agent(file, name) or find_life(file, name)
+            life = find_agent(file, name) or _life(file, name)
     print(json.dumps(life.data) if as_json else life)
+
+
+def _life(log: LogFile, name: str) -> Any:
+    """Return the life of the job of this name or, in a log with messages, that of another actor of
+    the world. Raises InputError, naming jobs, where there is neither."""
+    from sims.repeat import has_messages
+    from sims.trace.read import find_life
+
+    try:
+        return find_life(log, name)
+    except InputError:
+        counts = Counts.of(log) if has_messages(log.path) else Counts()
+        if name not in counts.actors:
+            raise
+        return find_actor(log, name)
 
 
 def queue(

@@ -55,6 +55,9 @@ def run(
     ] = None,
     until: Until = None,
     debug: Annotated[bool, flag("--debug", "log debug events too")] = False,
+    messages: Annotated[
+        bool, flag("--messages", "log the messages between the world's actors too")
+    ] = False,
     live: Annotated[bool, flag("--live", "show workers and queue while it runs")] = False,
     as_json: Annotated[bool, flag("--json", "print the summary as JSON")] = False,
 ) -> int:
@@ -69,12 +72,13 @@ def run(
     folder, repeats = file.parent, _is_log(file)
     if repeats:
         given = {"--seed": seed, "--set": changes, "--until": until, "--debug": debug or None}
-        scenario, folder, until, debug = _repeated(file, given)
+        given["--messages"] = messages or None
+        scenario, folder, until, debug, messages = _repeated(file, given)
     else:
         scenario = load(file, changes or (), seed)
         with naming(file):
             until = scenario.time_until(until)
-    summary, writer = Summary(wants=FAULTS_TOO if stated(scenario) else WANTED), None
+    summary, writer, both = Summary(wants=FAULTS_TOO if stated(scenario) else WANTED), None, None
     with naming(file), ExitStack() as stack:
         path = log_path(scenario, log)
         progress = stack.enter_context(_progress(scenario, until, live))
@@ -86,13 +90,14 @@ def run(
             own = [] if repeats else [file]  # a log may be written anew under its own name
             refuse_inputs(path, "--log", *own, *files_of(scenario, folder))
             writer = stack.enter_context(LogWriter(path))
-            sinks.append(writer)
+            both = writer if messages else None
+            sinks += [] if messages else [writer]
 
         def begins(jobs: int, now: Callable[[], float]) -> None:
             warn_of_idle(scenario)  # only for scenarios that are not refused
             progress.begins(jobs, now)
 
-        simulate(scenario, sinks, folder, debug, until, begins)
+        simulate(scenario, sinks, folder, debug, until, begins, messages=both)
     told, compared = _compared(file, writer) if repeats and writer else ({}, ())
     written = {"log": None if writer is None else str(writer.path)}
     if as_json:
@@ -113,20 +118,22 @@ def _is_log(file: Path) -> bool:
     return is_log(file)
 
 
-def _repeated(log: Path, given: Mapping[str, object]) -> tuple[Scenario, Path, float | None, bool]:
-    """Return the scenario of a log's run, the folder of its files, and its options `--until` and
-    `--debug`.
+def _repeated(
+    log: Path, given: Mapping[str, object]
+) -> tuple[Scenario, Path, float | None, bool, bool]:
+    """Return the scenario of a log's run, the folder of its files, and its options `--until`,
+    `--debug` and `--messages`.
 
     Raises InputError for options of the command line that would change the run (`given` has their
     values, or None) and as `repeat_of` does.
     """
-    from sims.repeat import repeat_of
+    from sims.repeat import has_messages, repeat_of
 
     for name in (name for name, value in given.items() if value is not None):
         problem = f"{log} is a log, whose run is repeated as it was"
         raise InputError(COMMAND_LINE, name, problem, "a scenario file, or no such option")
     it = repeat_of(log)
-    return it.scenario, it.folder, it.started.until, it.started.debugged
+    return it.scenario, it.folder, it.started.until, it.started.debugged, has_messages(log)
 
 
 def _compared(log: Path, writer: LogWriter) -> tuple[dict[str, object], tuple[str, ...]]:

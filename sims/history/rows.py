@@ -66,7 +66,7 @@ class JobRow:
     ended: float | None
     """Time at which the job was completed or killed; None if the log ends before."""
     killed: bool
-    """Whether the job was cancelled because it had reached its limit."""
+    """Whether the job was killed at its limit, or cancelled by the agent that submitted it."""
     outcomes: dict[Outcome, int]
     """Number of the job's runs that ended in each way."""
     runs: int

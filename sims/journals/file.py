@@ -10,11 +10,8 @@ from typing import Any
 import attrs
 
 from actors.runtime import Event, Record
-from actors.runtime.deliveries import ActorStarted, MessageReceived
-from sims.log import LogFile, Misfit, first_of, is_own
+from sims.log import RUNTIMES, LogFile, Misfit, first_of, is_own
 
-RUNTIMES: dict[str, type[Event]] = {it.__name__: it for it in (ActorStarted, MessageReceived)}
-"""Maps the name of each event that the runtime itself records to its class."""
 FRAME = ("seq", "t", "event", "cause", "actor")
 """Keys of every line; all others are the event's own fields."""
 

@@ -175,7 +175,10 @@ def find_actor(log: LogFile, name: str) -> ActorLife:
     return ActorLife(name, counts.actors[name], sorted(steps, key=lambda it: (it.t, it.seq)))
 
 
-MESSAGES = "a log of System(sinks=[...], messages=True), which logs who received what"
+MESSAGES = (
+    "a log of `holdfast run --messages`, or of System(sinks=[...], messages=True), which logs who "
+    "received what"
+)
 
 
 def _steps(record: Record, name: str) -> Iterator[Step]:

@@ -11,6 +11,7 @@ from attrs import define, frozen
 
 from actors.events import (
     AgentCalledReserve,
+    AgentCancelledJob,
     AgentDescribed,
     AgentFailedWorker,
     AgentHungWorker,
@@ -39,8 +40,24 @@ def submission(agent: str) -> str:
     return f"submitted by the agent {agent}"
 
 
+def cancellation(agent: str) -> str:
+    """Return the words that say that an agent has cancelled a job."""
+    return f"cancelled by the agent {agent}"
+
+
 def act(event: Event, started: ScenarioStarted) -> str:
     """Return the words that say what an agent does, such as `takes worker 3 DOWN`."""
+    match event:
+        case AgentSubmittedJob(job=job):
+            return f"submits {job}"
+        case AgentCancelledJob(job=job):
+            return f"cancels {job}"
+        case AgentCalledReserve(worker=worker):
+            return f"calls {worker_of(started, worker)} of the reserve"
+    return _act_on_worker(event, started)
+
+
+def _act_on_worker(event: Event, started: ScenarioStarted) -> str:
     match event:
         case AgentTookWorker(worker=worker, state=state):
             return f"takes {worker_of(started, worker)} {state.name}"
@@ -53,10 +70,6 @@ def act(event: Event, started: ScenarioStarted) -> str:
             return f"makes the run hang on {worker_of(started, worker)}"
         case AgentSetSpeed(worker=worker, speed=speed):
             return f"sets the speed of {worker_of(started, worker)} to {amount_of(speed)}"
-        case AgentCalledReserve(worker=worker):
-            return f"calls {worker_of(started, worker)} of the reserve"
-        case AgentSubmittedJob(job=job):
-            return f"submits {job}"
     raise ValueError(f"{event!r} is no act of an agent")
 
 

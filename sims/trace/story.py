@@ -10,6 +10,7 @@ import orjson
 from attrs import define, field
 
 from actors.events import (
+    AgentCancelledJob,
     AgentSubmittedJob,
     BandwidthShared,
     Compound,
@@ -66,6 +67,8 @@ class JobStory(Listener):
     """Description of the jobs that this one follows; None if it follows none."""
     agent: str = ""
     """Name of the agent that submits the job; empty if none does."""
+    ended_as: str = "killed at the user's estimate"
+    """Words that say why the job ended, if it is not completed."""
     _messages: Messages = field(factory=Messages)
     _runs: dict[int, RunStory] = field(factory=dict)
     _top: Span = field(init=False)
@@ -163,6 +166,10 @@ class JobStory(Listener):
         self.agent = event.agent
 
     @hear.register
+    def _cancel(self, event: AgentCancelledJob, record: Record) -> None:
+        self.ended_as = agents.cancellation(event.agent)
+
+    @hear.register
     def _act(self, event: agents.OnWorker, record: Record) -> None:
         """Describe what an agent does to a worker in each run that holds it."""
         title = f"the agent {event.agent} {agents.act(event, self.started)}"
@@ -194,7 +201,7 @@ class JobStory(Listener):
         for _, number in self.history.runs:
             # Where one line ends a job and its runs, the job's end is reported first.
             self._runs[number].span.close(record.t)
-        self.root.happened("killed at the user's estimate" if job.killed else "completed", record)
+        self.root.happened(self.ended_as if job.killed else "completed", record)
         self.root.close(record.t)
 
     def _settle(self, job: Job, now: float) -> None:

@@ -12,6 +12,7 @@ from holdfast.agents import Act, Adversary, Agent, Autoscaler, ClosedLoopUser, O
 from actors.decisions import BadDecision
 from actors.events import (
     AgentCalledReserve,
+    AgentCancelledJob,
     AgentDescribed,
     AgentReturnedWorker,
     AgentSubmittedJob,
@@ -19,6 +20,7 @@ from actors.events import (
     HangDetected,
     JobCompleted,
     JobDescribed,
+    JobKilled,
     JobSubmitted,
     Outcome,
     RunEnded,
@@ -26,6 +28,7 @@ from actors.events import (
     RunStarted,
     WorkerChanged,
     WorkerSpeedChanged,
+    WorkloadEnded,
 )
 from actors.runtime import Deadlock, Event, Record, handles
 from policies.availability import WorkerState
@@ -163,6 +166,86 @@ def test_a_job_that_its_agent_never_submits_is_named_in_the_deadlock() -> None:
         played(world(), Planned(plan=lambda me, cause: None, jobs=("J1",)))
 
 
+# --- what it cancels ------------------------------------------------------------------------------
+
+OWN: list[Table] = [
+    {"processors": 2, "time": 10, "name": "first"},
+    {"processors": 2, "time": 10, "name": "own"},
+    {"processors": 1, "time": 4, "name": "last"},
+]
+
+
+def cancelling(job: str, after: float, *, submits: float = 0) -> Planned:
+    """An agent that submits a job and cancels it."""
+
+    def plan(me: Agent, cause: int) -> None:
+        me.submit(job, cause, after=submits)
+        me.cancel_job(job, cause, after=after)
+
+    return Planned(plan=plan, jobs=(job,))
+
+
+def test_a_job_that_is_cancelled_as_it_waits_is_over_and_makes_way() -> None:
+    records = played(world(*OWN, policy={"name": "FCFS"}), cancelling("own", 3))
+    assert told(records, JobKilled) == [(3, JobKilled("own"))]
+    assert by(records, first(records, JobKilled)) == AgentCancelledJob("Planned", "own")
+    assert [it.job for _, it in told(records, RunStarted)] == ["first", "last"]
+    ended = first(records, WorkloadEnded)
+    assert (ended.t, ended.event) == (14, WorkloadEnded(2, 1, 2))
+
+
+def test_a_job_that_is_cancelled_as_it_runs_frees_its_workers_at_once() -> None:
+    records = played(world(*OWN[1:]), cancelling("own", 3))
+    end = RunEnded("own", 0, Outcome.CANCELLED, 3)
+    assert told(records, RunEnded)[0] == (3, end)
+    assert by(records, first(records, RunEnded)) == AgentCancelledJob("Planned", "own")
+    assert by(records, first(records, JobKilled)) == end
+    assert told(records, RunStarted)[1][0] == 3
+
+
+def test_a_job_that_ends_as_it_is_cancelled_is_completed() -> None:
+    records = played(world(*OWN[1:]), cancelling("own", 10))
+    assert told(records, AgentCancelledJob) == [(10, AgentCancelledJob("Planned", "own"))]
+    assert not told(records, JobKilled)
+
+
+def test_all_copies_of_a_cancelled_job_end() -> None:
+    jobs: list[Table] = [{"processors": 1, "time": 10, "name": "own"}, OWN[2]]
+    protection = {"copies": 2}
+    records = played(world(*jobs, protection=protection, workers=3), cancelling("own", 4))
+    ends = [it for t, it in told(records, RunEnded) if t == 4 and it.job == "own"]
+    assert [(it.run, it.outcome) for it in ends] == [(k, Outcome.CANCELLED) for k in (0, 1)]
+
+
+def test_a_job_that_follows_a_cancelled_one_is_submitted_after_that() -> None:
+    follows = {"processors": 1, "time": 4, "name": "next", "after": ["own"], "think": 2}
+    records = played(world(*OWN[:2], follows), cancelling("own", 3))
+    submitted = [(t, it.job) for t, it in told(records, JobSubmitted)]
+    assert (5, "next") in submitted
+
+
+def test_a_reservation_that_a_cancelled_job_leaves_lets_others_start_earlier() -> None:
+    jobs: list[Table] = [
+        {"processors": 2, "time": 10, "name": "first"},
+        {"processors": 2, "time": 10, "name": "own"},
+        {"processors": 2, "time": 5, "name": "last"},
+    ]
+    for policy in (
+        {"name": "conservative"},
+        {"name": "R-LIST-2", "reading": "kept"},
+        {"name": "EASY"},
+    ):
+        records = played(world(*jobs, policy=policy), cancelling("own", 3))
+        starts = [(t, it.job) for t, it in told(records, RunStarted)]
+        assert starts == [(0, "first"), (10, "last")], policy
+
+
+def test_a_job_cannot_be_cancelled_before_it_is_submitted() -> None:
+    asked = "agent Planned cancels own, which it has not submitted, at 3"
+    with pytest.raises(BadDecision, match=asked):
+        played(world(*OWN), cancelling("own", 3, submits=5))
+
+
 # --- what it hears --------------------------------------------------------------------------------
 
 
@@ -223,6 +306,7 @@ REFUSED: list[tuple[Plan, str]] = [
     (lambda me, cause: me.set_speed(0, -1, cause), "sets the speed of worker 0 to -1"),
     (lambda me, cause: me.call_reserve(cause), "asks for call: there is none"),
     (lambda me, cause: me.submit("J1", cause), "submits 'J1', which is none of its jobs"),
+    (lambda me, cause: me.cancel_job("J1", cause), "cancels 'J1', which is none of its jobs"),
 ]
 
 

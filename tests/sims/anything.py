@@ -582,19 +582,21 @@ def acted(seed: int) -> Table:
         *table.get("workers", []),
     ]
     acts = ["take", "take", "fail", "hang", "speed", "call"]
-    if "repair" in table or table["job"].get("kind") == "malleable":
+    if "repair" in table:
         acts = [act for act in acts if act not in ("fail", "hang")]
+    elif table["job"].get("kind") == "malleable":
+        acts.remove("hang")
     if any({"speed", "gain", "augmentation"} & section.keys() for section in sections):
         acts.remove("speed")
     if not table.get("platform", {}).get("reserve"):
         acts.remove("call")
     does = sorted({one(rng, *acts) for _ in range(rng.integers(1, 5))})
     own = {"does": does, "most": int(rng.integers(1, 20))}
-    named = [f"J{k + 1}" for k in range(len(table["job"].get("jobs", ())))]
-    free = not any({"after", "name"} & job.keys() for job in table["job"].get("jobs", ()))
-    if free and named and rng.random() < 0.4:
+    jobs = enumerate(table["job"].get("jobs", ()), 1)
+    named = [job.get("name", f"J{k}") for k, job in jobs if "after" not in job]
+    if named and rng.random() < 0.5:
         own["jobs"] = [name for name in named if rng.random() < 0.5] or [named[0]]
-        own["does"] = [*does, "submit"]
+        own["does"] = [*does, "submit", *(["cancel"] if rng.random() < 0.7 else [])]
     return table | {"agents": [{"name": "wild:Wild", "parameters": own}]}
 
 

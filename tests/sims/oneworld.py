@@ -59,11 +59,15 @@ def cases() -> list[Table]:
     return loaded
 
 
-def records_of(scenario: Table, folder: Path = LOGS, until: float | None = None) -> list[Record]:
-    """The log of its run, up to a time; `scenario`: as a file in that folder says it."""
+def records_of(
+    scenario: Table, folder: Path = LOGS, until: float | None = None, messages: bool = False
+) -> list[Record]:
+    """The log of its run, up to a time, perhaps with messages; `scenario`: as a file in that folder
+    says it."""
     records: list[Record] = []
     with patch.dict(os.environ, {own_modules.POLICIES: str(HERE)} if "agents" in scenario else {}):
-        run(read(scenario, "any", folder), [records.append], until=until)
+        sinks, both = ([], records.append) if messages else ([records.append], None)
+        run(read(scenario, "any", folder), sinks, until=until, messages=both)
     return records
 
 

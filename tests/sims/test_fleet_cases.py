@@ -12,7 +12,7 @@ from actors.events import JobCompleted, RunEnded, RunStarted, ScenarioStarted
 from sims.audit.audit import audit
 from sims.history.rows import Use
 from sims.ledger import account
-from tests.case_files import case_files
+from tests.case_files import case_files, first_difference
 from tests.sims.oneworld import records_of
 
 
@@ -42,7 +42,7 @@ def problems(case: dict[str, Any], folder: Path) -> list[str]:
         **{use: (spent[Use(use)], time) for use, time in expected["ledger"].items()},
     }
     return [
-        f"{case['name']}: {what}: {got}, not {want}"
+        f"{case['name']}: {what}{first_difference(got, want)}"
         for what, (got, want) in pairs.items()
         if got != want
     ]

@@ -23,7 +23,7 @@ HEARD = CheckpointTaken, JobCompleted, JobSubmitted, RunEnded, RunStarted, Worke
 @define(eq=False)
 class Wild(Agent):
     """Does what it may to workers, at times of its own and when it hears of something; submits its
-    jobs one by one."""
+    jobs one by one, and cancels some of them."""
 
     does: tuple[Act, ...] = (Act.TAKE,)
     most: int = 10
@@ -33,14 +33,20 @@ class Wild(Agent):
     """Worker -> time until which nothing more is done to it."""
 
     def begin(self, cause: int) -> None:
-        self._acts = [act for act in self.does if act is not Act.SUBMIT]
+        self._acts = [act for act in self.does if act not in (Act.SUBMIT, Act.CANCEL)]
         for job in self.world.jobs:
-            self.submit(job, cause, self._time(after=0))
+            comes = self._time(after=0)
+            self.submit(job, cause, comes)
+            if Act.CANCEL in self.does and self.rng.random() < 0.4:
+                self.cancel_job(job, cause, comes + self._time())
         for _ in range(int(self.rng.integers(4))):
             self._do(int(self.rng.integers(self.world.workers)), cause, 0)
 
     @handles(*HEARD)
     def hear(self, event: Event, cause: int) -> None:
+        job = getattr(event, "job", "")
+        if Act.CANCEL in self.does and job in self.world.jobs and self.rng.random() < 0.15:
+            self.cancel_job(job, cause, self._time())
         if self.rng.random() < 0.3:
             among = numbers_in(getattr(event, "processors", "")) or range(self.world.workers)
             worker = getattr(event, "worker", int(self.rng.choice(among)))

@@ -165,6 +165,9 @@ class EnrolmentDecider(Decider):
         if self._needy():
             self.alert = self._call(cause)
 
+    def cancelled(self, index: int) -> None:
+        del self.applications[index]
+
     def _need(self, application: KnownJob, reason: Reason) -> None:
         application.running, application.needed = None, reason
         application.switches, application.nearest = 0, 1

@@ -112,6 +112,10 @@ class PackDecider(Decider):
         elif led and message.outcome is not CANCELLED:
             self.successions[message.index] = cause
 
+    def cancelled(self, index: int) -> None:
+        del self.state.waiting[index]
+        self.successions.pop(index, None)
+
     def changed(self, worker: int, state: WorkerState, cause: int) -> bool:
         holder = self.scheduler.pool.holder(worker)
         if state is WorkerState.DOWN and holder >= 0:

@@ -176,6 +176,14 @@ class QueueDecider(Decider):
         else:
             self.copied[message.index] = entry[0], entry[1] - 1
 
+    def cancelled(self, index: int) -> None:
+        self.arrived = [job for job in self.arrived if job.index != index]
+        self.intake.cancelled(index)
+        self.promises.logged.pop(index, None)
+        waiting = self.state.cancel(index)
+        for part in self.parts:
+            part.cancelled(index, waiting)
+
     def changed(self, worker: int, state: WorkerState, cause: int) -> bool:
         self.state.moved = True
         if self.state.cells is not None:

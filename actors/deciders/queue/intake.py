@@ -68,6 +68,9 @@ class Intake(Protocol):
         """Return the queue entry of the next attempt of a job whose attempt failed; `waiting` is
         that attempt's entry. None: the job has to wait for the next batch."""
 
+    def cancelled(self, index: int) -> None:
+        """Forget the job with this index, which was cancelled, if it waits outside the queue."""
+
     def admit(self, arrived: Sequence[BatchJob], idle: bool) -> Sequence[Queued]:
         """Return the entries of the jobs that enter the queue now. These are some or all of those
         that `arrived` and of those that wait outside the queue for a batch. `idle` says that the
@@ -86,6 +89,9 @@ class LocalIntake:
         """Return `waiting`, the entry that the job had, because a failed job keeps its priority and
         its number of processors."""
         return waiting
+
+    def cancelled(self, index: int) -> None:
+        """Do nothing, as no job waits outside the queue."""
 
     def admit(self, arrived: Sequence[BatchJob], idle: bool) -> Sequence[Queued]:
         """Return entries of all jobs that arrived, whether the queue is idle or not."""
@@ -124,6 +130,10 @@ class BatchIntake:
         processors = left.pop()
         same = processors == waiting.processors
         return waiting if same else self.entries(waiting.job, processors)
+
+    def cancelled(self, index: int) -> None:
+        """Leave the job with this index out of the next batch."""
+        self._outside = [job for job in self._outside if job.index != index]
 
     def admit(self, arrived: Sequence[BatchJob], idle: bool) -> Sequence[Queued]:
         """Open a new batch of all jobs outside the queue, those that `arrived` included, and return

@@ -34,6 +34,7 @@ class QueueState:
     memory: object = None
     early: list[Run] = Factory(list)
     moved: bool = False
+    cancelled: list[int] = Factory(list)
     resumable: Collection[int] = ()
     compared: bool = True
     """Whether the sort keys of running jobs, of which there may be thousands, are kept up to date.
@@ -186,6 +187,18 @@ class QueueState:
         self._widths = [waiting.processors for waiting in kept]
         self.failed = [waiting for waiting in self.failed if id(waiting) not in left]
 
+    def cancel(self, index: int) -> Queued | None:
+        """Take the entry of the job with this index, which was cancelled, out of the queue, with
+        its reservation. Return the entry; None if the job is not in the queue."""
+        waiting = next((it for it in self.queue if it.job.index == index), None)
+        if waiting is not None:
+            self.withdraw((waiting,))
+            self.reservations.pop(index, None)
+            self.resized.discard(index)
+            self.cancelled.append(index)
+            self.moved = True  # what was planned around the job is planned anew
+        return waiting
+
     def sort(self, key: Callable[[Queued], tuple[float, int]]) -> None:
         """Sort the queue anew by this key, which each entry stores. Entries of running jobs get
         their new keys too, if the policy compares them with waiting ones."""
@@ -208,10 +221,11 @@ class QueueState:
         self._sorted = (-1, -1)
 
     def forget_instant(self) -> None:
-        """Clear what strategies see of this instant only: jobs that failed, runs that ended early,
-        workers that changed, and the former workers of jobs."""
+        """Clear what strategies see of this instant only: jobs that failed or were cancelled, runs
+        that ended early, workers that changed, and the former workers of jobs."""
         self.early.clear()
         self.moved = False
+        self.cancelled.clear()
         self.changed.clear()
         self.failed.clear()
         self.former.clear()
@@ -280,6 +294,7 @@ class ViewWithout:
     reservations: Mapping[int, Reservation]
     resumable: Collection[int]
     moved: bool
+    cancelled: Collection[int]
     cells: Cells | None
     changed: Collection[int]
 
@@ -323,5 +338,6 @@ def view_without(view: BatchView, gone: Sequence[Run]) -> BatchView:
 
 
 _same = attrgetter(
-    *("now", "processors", "shelf_end", "reservations", "resumable", "moved", "cells", "changed")
+    *("now", "processors", "shelf_end", "reservations", "resumable", "moved", "cancelled"),
+    *("cells", "changed"),
 )

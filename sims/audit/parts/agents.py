@@ -4,12 +4,14 @@ A3)."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 from attrs import Factory, define
 
 from actors.events import (
     AgentCalledReserve,
+    AgentCancelledJob,
     AgentDescribed,
     AgentFailedWorker,
     AgentHungWorker,
@@ -24,8 +26,9 @@ from actors.events import (
 )
 from actors.runtime import Event
 from policies.availability import WorkerState
+from sims.audit import stages
 from sims.audit.facts import ExpectedRun
-from sims.audit.law import comes, follows, framed, possible, same
+from sims.audit.law import LinePhase, comes, follows, framed, possible, same
 from sims.audit.turns import Script
 from sims.audit.workers import DOWN, RECLAIMED, UP
 from sims.audit.world import Handler, HeadLine, PartRules, World
@@ -44,11 +47,13 @@ class AgentRules(PartRules):
     """The rules of agents: the workers that they have, and what they have done at this instant."""
 
     head: ClassVar = HeadLine(AgentDescribed, after=DependenciesDescribed, once=False)
-    not_of_jobs: ClassVar = (AgentSubmittedJob,)
+    not_of_jobs: ClassVar = AgentSubmittedJob, AgentCancelledJob
     agents: dict[str, AgentDescribed] = Factory(dict)
     """Maps an agent's name to the head's line that describes it."""
     submits: dict[str, str] = Factory(dict)
     """Maps the name of each job that is left to an agent and not submitted to the agent's name."""
+    own: dict[str, str] = Factory(dict)
+    """Maps the name of each job that an agent has submitted to the agent's name."""
     heard: dict[str, dict[int, float]] = Factory(dict)
     """Maps the kinds of events of which agents hear to the numbers and times of those so far."""
     taken: dict[int, AgentTookWorker] = Factory(dict)
@@ -81,6 +86,7 @@ class AgentRules(PartRules):
     def handlers(self) -> Mapping[type[Event], Handler]:
         return {
             AgentSubmittedJob: self.submit,
+            AgentCancelledJob: self.cancel,
             AgentCalledReserve: self.call,
             **dict.fromkeys(ON_WORKERS, self.act),
         }
@@ -107,6 +113,17 @@ class AgentRules(PartRules):
         whose = self.submits.pop(event.job, None)
         possible(whose == event.agent, "{} is none of its jobs, or is submitted", event.job)
         self.sent[event.job] = yield event, self.causes(event.agent)
+        self.own[event.job] = event.agent
+
+    def cancel(self, w: World, event: AgentCancelledJob) -> Script:
+        """Check that an agent cancels a job that it has submitted, and expect the end of the job,
+        once all that ends or changes at this instant has done so, and before runs resume."""
+        whose = self.own.get(event.job)
+        possible(whose == event.agent, "{} has not submitted {}", event.agent, event.job)
+        seq = yield event, self.causes(event.agent)
+        job = w.jobs.get(event.job)
+        if job is not None:
+            w.turns.push(job, LinePhase.RESUME, -1, partial(stages.cancelled, w, job, seq))
 
     def submitted(self, job: str) -> int | None:
         """Return the line that must cause the submission of a job: that by which an agent submits
@@ -176,6 +193,14 @@ class AgentRules(PartRules):
         """Return whether an agent makes the worker fail at this instant."""
         return isinstance(self.acts.get(worker, (None, 0))[0], AgentFailedWorker)
 
+    def ignored(self, worker: int) -> int:
+        """Return the line of an agent whose fault of this worker is ignored now; 0 if none is."""
+        act, seq = self.acts.get(worker, (None, 0))
+        if not isinstance(act, AgentFailedWorker) or seq in self.done:
+            return 0
+        self.done.add(seq)
+        return seq
+
     def hangs(self, event: RunHung) -> int:
         """Return the line of an agent by which a run hangs now; 0 if none hangs it."""
         act, seq = self.acts.get(event.worker, (None, 0))
@@ -222,7 +247,8 @@ class AgentRules(PartRules):
                 free = worker.state is not RECLAIMED or number not in self.w.unowned
                 comes(free or self.w.kept(number, RECLAIMED), "worker {} is UP", number)
             case AgentFailedWorker():
-                comes(worker.state is DOWN, "worker {} is DOWN", number)
+                ignored = seq in self.done
+                comes(ignored or worker.state is DOWN, "worker {} is DOWN", number)
             case AgentSetSpeed():
                 comes(seq in self.done, "worker {} changes its speed", number)
             case AgentHungWorker():

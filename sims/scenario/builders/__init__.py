@@ -165,7 +165,7 @@ def _site(
     ignored, refused = ignores_faults(scenario, decider), dict[Act, str]()
     for part in PARTS:
         refused.update(part.acts_refused(scenario, ignored))
-    return Site(scenario, system, registry, choice, jobs, submits, refused)
+    return Site(scenario, system, registry, choice, jobs, submits, refused, ignored)
 
 
 def _decider(scenario: Scenario, system: System, jobs: Workload) -> Decider:
@@ -224,7 +224,7 @@ def _pool(scenario: Scenario, system: System, jobs: Workload, take: Take) -> Poo
     if DECIDERS[scenario.decider].numbered:
         return Pool(able, numbered=True, changing=True, take=take, spares=spares, named=True)
     changing = not (isinstance(scenario.faults, NoFaults) and platform.plain)
-    changing = changing or bool(scenario.acts - {Act.SUBMIT})
+    changing = changing or bool(scenario.acts - {Act.SUBMIT, Act.CANCEL})
     placed = placement not in queue.ANY or any(part.numbers(scenario) for part in PARTS)
     numbered = changing or placed or system.journal.wants(RunStarted)
     if not numbered:

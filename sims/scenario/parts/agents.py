@@ -48,7 +48,7 @@ class Agents(ScenarioPart):
         if not ignored:
             return {}
         reason = "the pack ignores faults; accepted: protection.fatal = 'possible'"
-        return dict.fromkeys((Act.FAIL, Act.HANG), reason)
+        return {Act.HANG: reason}
 
     def after(self, site: Site) -> Iterator[Actor]:
         """Make the door through which the agents act, if there are any."""
@@ -67,7 +67,7 @@ class Agents(ScenarioPart):
         changing = frozenset(worker for worker, section in own if section.varies)
         detection, differ = delays[0] if delays else 0, len(set(delays)) > 1
         about = detection, differ, site.submits, changing, site.system.find(SCHEDULER)
-        yield Door(DOOR, around, site.workers, *about, dict(site.refused))
+        yield Door(DOOR, around, site.workers, *about, site.ignores, dict(site.refused))
 
     def submitters(self, site: Site, made: Made) -> Mapping[int, Actor]:
         if site.jobs is None or not site.submits:

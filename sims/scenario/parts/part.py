@@ -65,6 +65,8 @@ class Site:
     """Maps the name of each job that an actor of the user's submits to that actor's name."""
     refused: Mapping[Act, str]
     """Maps what actors of the user's cannot do here to the reason."""
+    ignores: bool
+    """Whether a pack decides that ignores some faults."""
 
 
 @frozen

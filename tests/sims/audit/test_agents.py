@@ -10,6 +10,7 @@ from holdfast.agents import Agent, ClosedLoopUser
 
 from actors.events import (
     AgentCalledReserve,
+    AgentCancelledJob,
     AgentDescribed,
     AgentFailedWorker,
     AgentHungWorker,
@@ -19,7 +20,9 @@ from actors.events import (
     AgentTookWorker,
     HangDetected,
     JobCompleted,
+    JobKilled,
     JobSubmitted,
+    RunEnded,
     RunHung,
     RunStarted,
     WorkerChanged,
@@ -176,3 +179,83 @@ def test_an_act_that_an_agent_has_not_done_is_noticed(log: list[Record]) -> None
     assert broken(then(log, at, AgentTookWorker("Busy", 2, RECLAIMED), cause=0)) is Law.MISSING
     assert broken(then(log, at, AgentFailedWorker("Busy", 2, 5), cause=0)) is Law.MISSING
     assert broken(then(log, at, AgentSetSpeed("Busy", 1, 5), cause=0)) is Law.MISSING
+
+
+# --- jobs that agents cancel ----------------------------------------------------------------------
+
+
+@define(eq=False)
+class Canceller(Agent):
+    """Submits two jobs, and cancels one as it runs and the other as it waits."""
+
+    def begin(self, cause: int) -> None:
+        self.submit("ran", cause, after=1)
+        self.submit("waited", cause, after=2)
+        self.cancel_job("ran", cause, after=7)
+        self.cancel_job("waited", cause, after=9)
+
+
+@pytest.fixture(scope="module")
+def cancelled() -> list[Record]:
+    jobs = [
+        {"processors": 1, "time": 30},
+        {"processors": 1, "time": 20, "name": "ran"},
+        {"processors": 2, "time": 5, "name": "waited"},
+        {"processors": 1, "time": 6, "name": "next", "after": ["ran", "waited"]},
+    ]
+    table = TABLE | {"platform": {"workers": 2}, "job": {"kind": "rigid", "jobs": jobs}}
+    records: list[Record] = []
+    run(with_given(load(table), actors=[Canceller(jobs=("ran", "waited"))]), [records.append])
+    assert [str(it) for it in audit(iter(records))] == []
+    return records
+
+
+CANCELS: list[tuple[type, dict[str, Any]]] = [
+    (AgentCancelledJob, {"job": "ran"}),
+    (AgentCancelledJob, {"job": "waited"}),
+    (RunEnded, {"job": "ran"}),
+    (JobKilled, {"job": "ran"}),
+    (JobKilled, {"job": "waited"}),
+    (JobSubmitted, {"job": "next"}),
+]
+
+
+@pytest.mark.parametrize(("kind", "fields"), CANCELS)
+def test_a_line_of_a_cancellation_that_is_left_out_is_noticed(
+    cancelled: list[Record], kind: type, fields: dict[str, Any]
+) -> None:
+    assert broken(without(cancelled, place(cancelled, kind, **fields))) is not None
+
+
+@pytest.mark.parametrize(("kind", "fields"), CANCELS[2:])
+def test_the_end_of_a_cancelled_job_without_its_cause_is_noticed(
+    cancelled: list[Record], kind: type, fields: dict[str, Any]
+) -> None:
+    assert broken(caused(cancelled, place(cancelled, kind, **fields), 0)) is Law.CAUSE
+
+
+@pytest.mark.parametrize("fields", [{"agent": "nobody"}, {"job": "J1"}, {"job": "next"}])
+def test_a_job_is_cancelled_by_the_agent_that_submitted_it_alone(
+    cancelled: list[Record], fields: dict[str, str]
+) -> None:
+    at = place(cancelled, AgentCancelledJob, job="ran")
+    assert broken(changed(cancelled, at, **fields)) is not None
+
+
+def test_a_job_that_is_cancelled_before_its_submission_is_noticed(cancelled: list[Record]) -> None:
+    at = place(cancelled, JobSubmitted, job="J1")
+    early = then(cancelled, at + 1, AgentCancelledJob("Canceller", "ran"), cause=0)
+    assert broken(early) is not None
+
+
+def test_a_cancelled_job_that_completes_is_noticed(cancelled: list[Record]) -> None:
+    at = place(cancelled, JobKilled, job="waited")
+    records = list(cancelled)
+    records[at] = evolve(records[at], event=JobCompleted("waited"))
+    assert broken(records) is not None
+
+
+def test_a_cancellation_after_the_end_of_the_job_changes_nothing(cancelled: list[Record]) -> None:
+    at = place(cancelled, JobKilled, job="waited")
+    again = then(cancelled, at, AgentCancelledJob("Canceller", "ran"), cause=0)
+    assert broken(again) is None

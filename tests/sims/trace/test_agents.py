@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from attrs import define
+from holdfast.agents import Agent
 
 from sims.examples import example
 from sims.log import LogFile
@@ -43,3 +45,20 @@ def test_a_jobs_life_says_what_an_agent_did_to_its_workers(logs: Path) -> None:
     told = str(find_life(LogFile(logs / "adversary.jsonl"), "J1"))
     assert "the agent Adversary takes worker 0 DOWN" in told
     assert "the agent Adversary gives worker 0 back" in told
+
+
+def test_a_jobs_life_says_which_agent_cancelled_it(tmp_path: Path) -> None:
+    @define(eq=False)
+    class Impatient(Agent):
+        def begin(self, cause: int) -> None:
+            self.submit("own", cause, after=1)
+            self.cancel_job("own", cause, after=5)
+
+    jobs = [{"processors": 1, "time": 30}, {"processors": 1, "time": 20, "name": "own"}]
+    table = {"name": "a", "platform": {"workers": 1}, "job": {"kind": "rigid", "jobs": jobs}}
+    run(table, log=tmp_path / "a.jsonl", actors=[Impatient(jobs=("own",))])
+    life = find_life(LogFile(tmp_path / "a.jsonl"), "own")
+    assert life.root.children[-1].title == "cancelled by the agent Impatient"
+    agent = find_agent(LogFile(tmp_path / "a.jsonl"), "Impatient")
+    assert agent is not None
+    assert [it.title for it in agent.root.children] == ["submits own", "cancels own"]
