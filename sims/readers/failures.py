@@ -6,7 +6,6 @@ scipy.stats is imported inside the functions that use it: the import takes longe
 
 from __future__ import annotations
 
-from collections import defaultdict
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -88,7 +87,8 @@ def read_failures(path: Path, platform: int | None, component: int | None) -> Fa
     components. Raises InputError where the file cannot be read, where no node belongs to
     `platform`, and where no node fails.
     """
-    nodes, ends = _failures(path, platform, component)
+    nodes, windows = _failures(path, platform, component)
+    ends = {platform: end for platform, (_, end) in windows.items()}
     firsts = dict[int, float]()
     for node, spans in nodes.items():
         for start, _ in spans[:1]:
@@ -106,24 +106,58 @@ def read_failures(path: Path, platform: int | None, component: int | None) -> Fa
     return FailureLog(shifted, last - first, seen / sum(map(len, nodes.values())))
 
 
+@frozen
+class ObservedNode:
+    """How often a node of a log failed, and how long it was watched."""
+
+    node: NodeId
+    failures: int
+    up: float
+    """Seconds from its platform's first event to the end of the last, but for its failures."""
+
+
+def observed(
+    path: Path, platform: int | None, component: int | None
+) -> tuple[list[ObservedNode], dict[int, tuple[float, float]]]:
+    """Return how often each node of a log failed, and (start, end) of each platform's events, in
+    seconds of the log; the parameters are those of `read_failures`.
+
+    Raises InputError where the file cannot be read, where no node belongs to `platform`, and where
+    no node fails, or one is never UP.
+    """
+    nodes, windows = _failures(path, platform, component)
+    found = []
+    for node, spans in nodes.items():
+        begin, end = windows[node.platform]
+        up = end - begin - sum(until - since for since, until in spans)
+        if up <= 0:
+            problem = f"node {node.node} is never UP"
+            raise InputError(str(path), "", problem, "nodes that are watched for some time")
+        found.append(ObservedNode(node, len(spans), up))
+    if not any(it.failures for it in found):
+        raise InputError(str(path), "", "no node fails", "a log of failures")
+    return found, windows
+
+
 def _failures(
     path: Path, platform: int | None, component: int | None
-) -> tuple[dict[NodeId, list[tuple[float, float]]], dict[int, float]]:
-    """Return the failures of a log and the times at which its platforms' last events end, in
-    seconds of the log. A failure that lasts no time is one, too.
+) -> tuple[dict[NodeId, list[tuple[float, float]]], dict[int, tuple[float, float]]]:
+    """Return the failures of a log and the times of its platforms' events, in seconds of the log. A
+    failure that lasts no time is one, too.
 
     The first value maps each node to the (start, end) of its failures in order; a node without
-    failures has an empty list. The second maps each platform to the end of its last event.
-    `platform` and `component` are those of `read_failures`. Raises InputError where the platform
-    has no node.
+    failures has an empty list. The second maps each platform to the start of its first event and
+    the end of its last one. `platform` and `component` are those of `read_failures`. Raises
+    InputError where the platform has no node.
     """
-    nodes, ends = dict[NodeId, list[tuple[float, float]]](), defaultdict[int, float](float)
+    nodes, windows = dict[NodeId, list[tuple[float, float]]](), dict[int, tuple[float, float]]()
     platforms = dict[int, None]()
     for event in read_fta_events(path, component):
         platforms[event.node.platform] = None
         if platform not in (None, event.node.platform):
             continue
-        ends[event.node.platform] = max(ends[event.node.platform], event.stop)
+        first, last = windows.get(event.node.platform, (event.start, event.stop))
+        windows[event.node.platform] = min(first, event.start), max(last, event.stop)
         spans = nodes.setdefault(event.node, [])
         if event.available:
             continue
@@ -135,7 +169,7 @@ def _failures(
     if not nodes:
         known = ", ".join(map(str, platforms))
         raise unfit("faults.platform", f"{platform} is not in {path.name}", known)
-    return nodes, ends
+    return nodes, windows
 
 
 @cache
@@ -152,9 +186,9 @@ def fit_failures(path: Path, law: str, platform: int | None, component: int | No
     """
     from scipy.stats import CensoredData, expon, weibull_min
 
-    nodes, ends = _failures(path, platform, component)
+    nodes, windows = _failures(path, platform, component)
     failing = ((node, spans) for node, spans in nodes.items() if spans)
-    histories = [([start for start, _ in spans], ends[it.platform]) for it, spans in failing]
+    histories = [([start for start, _ in spans], windows[it.platform][1]) for it, spans in failing]
     gaps = [after - before for times, _ in histories for before, after in pairwise(times)]
     if len(gaps) < LEAST_GAPS:
         problem = f"{len(gaps)} times between failures of one node: too few to fit a law"

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import sys
 
-from tests.coverage import blocks, looks, means, tunings
+from tests.coverage import blocks, lemons, looks, means, tunings
 
-PARTS = {"means": means.rows, "blocks": blocks.rows, "tunings": tunings.rows, "looks": looks.rows}
+PARTS = {
+    "means": means.rows,
+    "blocks": blocks.rows,
+    "tunings": tunings.rows,
+    "looks": looks.rows,
+    "lemons": lemons.rows,
+}
 STUDIES = {"tunings": 200}
 """Number of studies of each row where it is not 1,000."""
 

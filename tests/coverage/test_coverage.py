@@ -7,6 +7,7 @@ from math import sqrt
 import pytest
 
 from tests.coverage.blocks import covered, false_verdicts
+from tests.coverage.lemons import studied
 from tests.coverage.means import LAWS, rates
 from tests.coverage.tunings import PROBLEMS, claim
 
@@ -45,3 +46,13 @@ def test_a_search_finds_the_narrow_valley_and_the_point_that_is_never_late(name:
     found = [claim(PROBLEMS[name], study) for study in range(3)]
     assert not any(it.wrong for it in found)
     assert min(it.loss for it in found) == pytest.approx(0, abs=1e-3)
+
+
+def test_intervals_of_rates_and_share_of_lemons_cover_the_truth() -> None:
+    found = studied("150 nodes, 10 % fail 7 times as often", 25)
+    assert found.pop("two") == 1
+    assert min(found.values()) >= fewest(0.93, 25)
+
+
+def test_lemons_are_seldom_found_where_all_nodes_are_alike() -> None:
+    assert studied("150 nodes, all alike", 25)["two"] <= 0.05 + 3.1 * sqrt(0.05 * 0.95 / 25)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sims.examples import example, examples
     from sims.plots.figure import Framing
     from sims.plots.pictures import Picture
+    from sims.readers.lemons import LemonFit, fit_lemons
     from sims.result import Result
     from sims.scenario import Scenario
     from sims.scenario.faults import FaultLaw
@@ -61,6 +62,7 @@ __all__ = [
     "Framing",
     "InputError",
     "KindPolicy",
+    "LemonFit",
     "Offer",
     "Order",
     "Picture",
@@ -92,6 +94,7 @@ __all__ = [
     "example",
     "examples",
     "exponential_faults",
+    "fit_lemons",
     "live",
     "load",
     "open_log",
@@ -116,6 +119,7 @@ HOMES = {
     "Faults": "actors.hazards",
     "Framing": "sims.plots.figure",
     "InputError": "sims.errors",
+    "LemonFit": "sims.readers.lemons",
     "Picture": "sims.plots.pictures",
     "Result": "sims.result",
     "Scenario": "sims.scenario",
@@ -127,6 +131,7 @@ HOMES = {
     "example": "sims.examples",
     "examples": "sims.examples",
     "exponential_faults": "actors.hazards",
+    "fit_lemons": "sims.readers.lemons",
     "load": "sims.session",
     "run": "sims.session",
     "schema": "sims.scenario.keys",
