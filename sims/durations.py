@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from math import fsum
 from operator import mul
 from typing import TypeVar
@@ -39,6 +39,12 @@ class Date(float):
 
     local: bool
     """Whether the text named no zone, so that it was read as Universal Time."""
+
+    def within(self, zone: tzinfo) -> float:
+        """Return the seconds since 1970, if a text that named no zone is in this one."""
+        if not self.local:
+            return float(self)
+        return datetime.fromtimestamp(self, UTC).replace(tzinfo=zone).timestamp()
 
 
 def date_or_seconds(text: str) -> float:

@@ -180,6 +180,8 @@ class Clock:
     unit: str
     begins: float | None = None
     """Date of time 0, in seconds since 1970; None: the log has no dates."""
+    zone: str = "UTC"
+    """Time zone of dates that name none, as an IANA name. Moments are shown in Universal Time."""
 
     def __call__(self, t: float) -> str:
         """Return a moment as `2020-05-01 12:30:00` (Universal Time) or `68 d 10:46:40.5`."""

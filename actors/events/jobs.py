@@ -239,6 +239,8 @@ class LogReplayed(Event):
 
     begins: Annotated[float, Quantity("s since 1970")]
     """Instant, in Universal Time, that is time 0 of this run."""
+    zone: Annotated[str, Quantity()] = "UTC"
+    """Time zone of the recorded log, as an IANA name."""
 
 
 @frozen

@@ -90,6 +90,8 @@ class Workers:
     """Numbers of the spares, which start no job."""
     windows: list[MaintenancePlanned] = field(init=False, factory=list)
     """Windows of maintenance, in the order of the log."""
+    zone: str = field(init=False, default="UTC")
+    """Time zone of the jobs' log, as an IANA name."""
     begins: float | None = field(init=False, default=None)
     """Date of time 0, in seconds since 1970; None if the log has no dates."""
     _holders: Holders | None = field(init=False, default=None)
@@ -166,7 +168,7 @@ class Workers:
         return self._holders
 
     def _date(self, record: Record, event: LogReplayed) -> None:
-        self.begins = event.begins
+        self.begins, self.zone = event.begins, event.zone
 
     def _plan(self, record: Record, event: MaintenancePlanned) -> None:
         self.windows.append(event)

@@ -146,6 +146,8 @@ class Workload:
     """Pairs of a kind of change and the number of jobs changed."""
     begins: float | None = None
     """Seconds from 1970 to time 0, of a log; None: not known."""
+    zone: str = "UTC"
+    """Time zone of the log's dates, as an IANA name."""
     waits: Mapping[int, Dependence] = field(factory=dict)
     """Maps the index of each job that follows others to the conditions of its submission."""
     doubts: tuple[str, ...] = ()

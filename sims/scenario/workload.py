@@ -80,7 +80,7 @@ def workload(scenario: Scenario, system: System) -> Workload:
         submissions = evolve(submissions, jobs=JobSet.of(map(_as_moldable, fitting)))
     chains = _chains(submissions, called, log)
     changed = *log.changed, *chains.changed
-    return Workload(submissions, left_out, changed, log.begins, chains.waits, log.doubts)
+    return Workload(submissions, left_out, changed, log.begins, log.zone, chains.waits, log.doubts)
 
 
 def _fitting(
@@ -119,7 +119,7 @@ def tell(jobs: Workload, system: System) -> None:
     for doubt in jobs.doubts:
         system.describe(LogDoubted, doubt)
     if jobs.begins is not None:
-        system.describe(LogReplayed, jobs.begins)
+        system.describe(LogReplayed, jobs.begins, jobs.zone)
     own = jobs.submissions.own
     names = {job.index: job.name for job in jobs.jobs} if own else {}
     for index, entry in own.items():

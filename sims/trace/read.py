@@ -20,6 +20,7 @@ from sims.errors import InputError, visible
 from sims.history.lines import Lines, skim, tells_of_holding
 from sims.history.reader import History, Run
 from sims.log import LogFile, first_of, is_own
+from sims.readers.sacct import zone
 from sims.telling import Clock, counted
 from sims.trace import Span
 from sims.trace.account import FlowAccount
@@ -199,18 +200,21 @@ def clock_of(log: Path) -> Clock:
         if history.begins is not None or history.jobs:
             break
     unit = "" if history.header is None else history.header.unit
-    return Clock(unit, history.begins)
+    return Clock(unit, history.begins, history.zone)
 
 
 def time_at(log: Path, date: Date) -> float:
-    """Return the log's time at a date.
+    """Return the log's time at a date; one that names no zone is in that of the jobs' log.
 
     Raises InputError where the log has no dates or begins later.
     """
     clock = clock_of(log)
     if clock.begins is None:
         raise InputError(str(log), "--at", "a date, and this log has none", FORMS)
-    time = float(date) - clock.begins
+    try:
+        time = date.within(zone(clock.zone)) - clock.begins
+    except ValueError as error:
+        raise InputError(str(log), "zone", str(error), "an IANA name") from None
     if time < 0:
         problem = f"{clock(time)} is before the log's first instant"
         raise InputError(str(log), "--at", problem, f"{clock(0)} (UTC) or later")

@@ -11,6 +11,7 @@ from actors.events import LogReplayed, MaintenancePlanned, RunStarted, ScenarioS
 from sims.cli import main
 from sims.errors import InputError
 from sims.scenario.loader import as_set, read
+from sims.session import run
 from tests.sims.oneworld import Table, records_of
 
 HEAD = "JobID|Submit|Eligible|Start|End|ElapsedRaw|AllocCPUS|State|TimelimitRaw\n"
@@ -49,7 +50,7 @@ def window(scenario: Table) -> tuple[float, float | None]:
 def test_a_window_of_maintenance_has_dates_in_the_logs_time_zone(dump: Path) -> None:
     records = records_of(table(dump, [MORNING]))
     assert [it.event for it in records if isinstance(it.event, LogReplayed)] == [
-        LogReplayed(BEGINS)
+        LogReplayed(BEGINS, "Europe/Paris")
     ]
     assert window(table(dump, [MORNING])) == (3600, 7200)
     starts = {it.event.job: it.t for it in records if isinstance(it.event, RunStarted)}
@@ -98,7 +99,7 @@ def test_the_jobs_of_a_window_of_dates_take_part_and_the_run_begins_at_its_start
     select = {"window": ["2024-10-22 07:05", "2024-10-22 08:00"]}
     records = records_of(table(dump, [MORNING], select=select))
     begun = [it.event for it in records if isinstance(it.event, LogReplayed)]
-    assert begun == [LogReplayed(BEGINS + 300)]
+    assert begun == [LogReplayed(BEGINS + 300, "Europe/Paris")]
     assert [it.event.job for it in records if isinstance(it.event, RunStarted)] == ["J2"]
     assert window(table(dump, [MORNING], select=select)) == (3300, 6900)
 
@@ -165,3 +166,27 @@ def records_from(log: Path) -> list[Any]:
     from sims.log import LogFile
 
     return [it.event for it in LogFile(log)]
+
+
+@pytest.mark.parametrize(
+    "at", ["2024-10-22 07:20", "2024-10-22T05:20Z", "2024-10-22 07:20+02:00", "1200"]
+)
+def test_queue_reads_dates_in_the_logs_time_zone(
+    dump: Path, tmp_path: Path, at: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A date without a zone is in that of the jobs' log, as in a scenario; moments are printed in
+    Universal Time."""
+    log = tmp_path / "log.jsonl"
+    run(table(dump, []), log=log)
+    assert main(["queue", str(log), "--at", at]) == 0
+    assert "at 2024-10-22 05:20:00, UTC" in capsys.readouterr().out
+
+
+def test_a_log_of_an_unknown_time_zone_is_refused(
+    dump: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "log.jsonl"
+    run(table(dump, []), log=log)
+    log.write_text(log.read_text().replace("Europe/Paris", "Europe/Nowhere"))
+    assert main(["queue", str(log), "--at", "2024-10-22 07:20"]) != 0
+    assert "is no time zone" in capsys.readouterr().err
