@@ -1,6 +1,12 @@
-"""Calls workers of the reserve for the first job of a queue (rules.md, P11)."""
+"""Calls workers of the reserve for the first job of a queue (rules.md, P11).
+
+Beside partitions there are several first jobs: each one that has no job ahead of it whose partition
+shares a worker with its own. A worker is called for jobs of its own partitions.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from attrs import define, field
 
@@ -28,39 +34,62 @@ class Reserve(QueuePart):
     """Time from a call until the worker is UP, time units."""
     down: set[int] = field(init=False, factory=set)
     """Reserve workers that are DOWN."""
-    called: int | None = field(init=False, default=None)
-    """Worker that has been called and is not UP yet; None: there is none."""
-    due: float = field(init=False, default=-1)
-    """Time at which the worker called last should come."""
+    called: dict[int, float] = field(init=False, factory=dict)
+    """Maps each worker that has been called and is not UP yet to the time at which it should
+    come."""
     widened: dict[int, tuple[Queued, int]] = field(init=False, factory=dict)
     """Maps the index of each job for which a worker was called to its entry in the queue and the
     number of its members."""
 
     def looks_again(self, state: WaitingJobs) -> bool:
-        return bool(state.queue) or self.called is not None
+        return bool(state.queue or self.called)
 
     def changed(self, worker: int, state: WorkerState) -> None:
-        """Record that a worker has changed its state to `state`. If it is the called one and is UP,
-        it has come."""
+        """Record that a worker has changed its state to `state`. A called one that is UP has
+        come."""
         (self.down.add if state is WorkerState.DOWN else self.down.discard)(worker)
-        if worker == self.called and state is WorkerState.UP:
-            self.called = None
+        if state is WorkerState.UP:
+            self.called.pop(worker, None)
 
     def carried_out(self, scheduler: Deciding, state: WaitingJobs, cause: int) -> None:
-        """Call the next reserve worker that is not DOWN, after a decision, if the first job of the
-        queue needs more workers than are free and no called worker is still to come. A called one
-        that is DOWN when it should come is not waited for: it comes when it is UP. `cause` is the
-        number of the event that called for the decision."""
+        """Call workers after a decision. One that was called and is DOWN when it should come is not
+        waited for: it comes when it is UP. `cause` is the number of the event that called for the
+        decision."""
         self._resize(scheduler, state, cause)
-        if self.called in self.down and self.due <= scheduler.due_by:
-            self.called = None  # in repair or retired: the next one is called in its place
-        first = state.queue[0] if state.queue else None
-        if first is None or self.called is not None or first.processors <= state.free:
+        passed = [it for it, due in self.called.items() if due <= scheduler.due_by]
+        for worker in self.down.intersection(passed):
+            del self.called[worker]  # in repair or retired: the next one is called in its place
+        for first in self._first_jobs(state):
+            self._call(first, scheduler, state, cause)
+
+    def _first_jobs(self, state: WaitingJobs) -> Iterator[Queued]:
+        """Yield the first job of the queue and, beside partitions, each other one that has no job
+        ahead of it whose partition shares a worker with its own."""
+        blocked = set[int]()
+        for waiting in list(state.queue):
+            partition = waiting.job.partition
+            if partition in blocked:
+                continue
+            yield waiting
+            if state.cells is None:
+                return
+            blocked |= state.cells.sharing[partition]
+            if len(blocked) == len(state.cells.names):
+                return
+
+    def _call(self, first: Queued, scheduler: Deciding, state: WaitingJobs, cause: int) -> None:
+        """Call the next worker of a waiting job's partition that is not DOWN, if the job needs more
+        workers than are free and no called worker is still to come."""
+        cells, partition = state.cells, first.job.partition
+        free = state.free if cells is None else cells.usable(partition, cells.free(state.vacant))
+        if first.processors <= free or any(_has(state, partition, it) for it in self.called):
             return
-        worker = self._next()
+        left = (it for it in self.left if it not in self.down and _has(state, partition, it))
+        worker = next(left, None)
         if worker is None:
             return
-        self.called, self.due = worker, scheduler.now + self.delay
+        self.left.remove(worker)
+        self.called[worker] = scheduler.now + self.delay
         cause = scheduler.record(cause, ReserveCalled, worker, first.job.name)
         assert scheduler.workers is not None
         scheduler.send(scheduler.workers(worker), ComeInTime(self.delay), cause)
@@ -69,18 +98,12 @@ class Reserve(QueuePart):
             self.widened[index] = first, first.processors
             self._resize(scheduler, state, cause)
 
-    def _next(self) -> int | None:
-        """Return the next worker to be called, which is left no longer; None if there is none."""
-        worker = next((it for it in self.left if it not in self.down), None)
-        if worker is not None:
-            self.left.remove(worker)
-        return worker
-
     def call_for(self, agent: str, scheduler: Deciding, cause: int) -> None:
         """Call the next worker for an agent, whatever the queue needs, if one is left. The queue
         calls others meanwhile. `cause` is the number of the event for which the agent asks."""
-        worker = self._next()
+        worker = next((it for it in self.left if it not in self.down), None)
         if worker is not None:
+            self.left.remove(worker)
             cause = scheduler.record(cause, AgentCalledReserve, agent, worker)
             assert scheduler.workers is not None
             scheduler.send(scheduler.workers(worker), ComeInTime(self.delay), cause)
@@ -91,10 +114,11 @@ class Reserve(QueuePart):
 
     def _resize(self, scheduler: Deciding, state: WaitingJobs, cause: int) -> None:
         """Set the number of free workers that each job for which a worker was called needs to
-        start: its members and all that it holds ready or, if these are fewer, all workers that have
-        not retired, but never less than its members. If a number changes, request a decision."""
-        most = scheduler.pool.left
+        start: its members and all that it holds ready or, if these are fewer, all workers of its
+        partition that have not retired, but never less than its members. If a number changes,
+        request a decision."""
         for waiting, members in self.widened.values():
+            most = _left(scheduler, state, waiting.job.partition)
             width = max(min(members + waiting.job.held_ready, most), members)
             if width != waiting.processors:
                 state.resize(waiting, width)
@@ -106,6 +130,20 @@ class Reserve(QueuePart):
         _, members = self.widened.pop(waiting.key[1], (waiting, processors))
         waiting.processors = members
         return members
+
+
+def _has(state: WaitingJobs, partition: int, worker: int) -> bool:
+    """Return whether the worker, no spare, is in this partition; without partitions it is."""
+    return state.cells is None or state.cells.has(partition, worker)
+
+
+def _left(scheduler: Deciding, state: WaitingJobs, partition: int) -> int:
+    """Return the number of workers of a partition that have not retired."""
+    pool, cells = scheduler.pool, state.cells
+    if cells is None:
+        return pool.left
+    gone = sum(it < pool.size and cells.has(partition, it) for it in pool.retired)
+    return sum(cells.cells[k].size for k in cells.of_partition[partition]) - gone
 
 
 @define(eq=False)

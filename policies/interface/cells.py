@@ -251,6 +251,10 @@ class Cells:
                 found[first : last + 1] = [number] * (last + 1 - first)
         return found
 
+    def has(self, partition: int, worker: int) -> bool:
+        """Return whether a worker, which is no spare, is in the partition."""
+        return partition in self.cells[self.of_worker[worker]].partitions
+
     def counts(self, numbers: Iterable[tuple[int, int]]) -> list[int]:
         """Return how many of these workers, given as intervals, are in each cell. Spares, whose
         numbers come after all others, are in none."""

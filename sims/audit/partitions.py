@@ -3,8 +3,9 @@ them from cells: workers that are in the same partitions and windows (rules.md, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
+from itertools import combinations
 from math import inf
 from typing import Any
 
@@ -186,10 +187,28 @@ def may_have(w: World, job: ExpectedJob, shut: Spans) -> list[int]:
     return [n for n in free if own is None or n in own]
 
 
+def apart(w: World, jobs: Sequence[ExpectedJob]) -> list[list[ExpectedJob]]:
+    """Return the jobs in groups that have nothing to do with each other: no partition of one shares
+    workers with a partition of another, directly or by way of others."""
+    if w.partitions is None:
+        return [list(jobs)] if jobs else []
+    group: dict[int, int] = {it.number: it.number for it in w.partitions.known.values()}
+    known = list(w.partitions.known.values())
+    for one, other in combinations(known, 2):
+        if one.workers & other.workers:
+            into, gone = group[one.number], group[other.number]
+            group = {number: into if it == gone else it for number, it in group.items()}
+    found: dict[int, list[ExpectedJob]] = {}
+    for job in jobs:
+        found.setdefault(group[job.partition.number], []).append(job)
+    return list(found.values())
+
+
 def most_of(w: World, job: ExpectedJob, but: Collection[int]) -> int:
     """Return the number of workers on which the job may ever run, without those in `but`."""
-    own = range(w.able) if job.partition is None else job.partition.workers
-    left = [n for n in own if n not in but]
+    if job.partition is None:
+        return w.able - sum(n < w.able for n in but)
+    left = [n for n in job.partition.workers if n not in but]
     return sum(map(len, in_whole_nodes(w, left).values())) if is_exclusive(job) else len(left)
 
 

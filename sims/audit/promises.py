@@ -21,6 +21,7 @@ from attrs import Factory, define, frozen
 
 from actors.events import Outcome, ReservationMade
 from policies.interface.kinds import JobKind
+from sims.audit import partitions
 from sims.audit.facts import ExpectedCopy, ExpectedJob
 from sims.audit.law import ROUNDING, allowed, comes, same
 from sims.audit.plans import Claim, FreeProfile
@@ -74,10 +75,10 @@ class Widths:
 
     def of(self, name: str, size: int) -> int:
         """Return the number of workers with which the waiting job called `name`, of `size` members,
-        starts, as far as the platform has so many."""
-        repairs, able = self.w.repairs, self.w.able
+        starts, as far as the platform, or its partition, has so many."""
+        repairs = self.w.repairs
         retired: Set[int] = repairs.retired if repairs is not None else frozenset()
-        most = able - sum(worker < able for worker in retired)
+        most = partitions.most_of(self.w, self.w.jobs[name], retired)
         return max(min(size + self.more.get(name, 0), most), size)
 
 

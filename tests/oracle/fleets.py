@@ -6,6 +6,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+from tests.oracle.partitions import draw_reserve
 from tests.oracle.world import simulate
 
 
@@ -17,8 +18,7 @@ def add_fleet(rng: Random, scenario: dict[str, Any]) -> set[str]:
         _repair(rng, scenario)
     if any(job["kind"] == "iterative" for job in scenario["jobs"]):
         added.discard("windows")  # what such a job is believed to take depends on its workers
-    divided = "partitions" in scenario or "windows" in scenario
-    if "windows" not in added and not divided and _reserve(rng, scenario):
+    if "windows" not in added and "windows" not in scenario and draw_reserve(rng, scenario):
         added.add("reserve")
     ways = {
         "always": _save_always,
@@ -68,17 +68,6 @@ def _add_times(rng: Random, scenario: dict[str, Any], added: set[str]) -> None:
             job["startup"], job["select"] = rng.choice([0, 1, 3]), rng.choice([0, 0, 2])
     if "windows" in added:
         _close(rng, scenario)
-
-
-def _reserve(rng: Random, scenario: dict[str, Any]) -> bool:
-    """Keep some workers for calls, now and then; whether that is so."""
-    rigid = all(job["kind"] == "rigid" for job in scenario["jobs"])
-    most = scenario["workers"] - scenario.get("spares", 0) - 1
-    if not (rigid and most) or rng.random() >= 0.4:
-        return False
-    scenario["reserve"] = rng.randint(1, min(most, 2))
-    scenario["reserve_delay"] = rng.choice([1, 2, 5])
-    return True
 
 
 def _repair(rng: Random, scenario: dict[str, Any]) -> None:

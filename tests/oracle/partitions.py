@@ -233,6 +233,19 @@ def draw_partitions(rng: Random, scenario: dict[str, Any], plain: bool, alone: b
         _divide(rng, scenario, range(last))
     if alone and not iterative:
         scenario["policy"] = rng.choice(["greedy", "FCFS", *(["EASY"] * 3 if plain else [])])
+        if scenario["policy"] != "EASY" and "windows" not in scenario:
+            draw_reserve(rng, scenario)
+
+
+def draw_reserve(rng: Random, scenario: dict[str, Any]) -> bool:
+    """Keep some workers for calls, now and then; whether that is so."""
+    rigid = all(job["kind"] == "rigid" for job in scenario["jobs"])
+    most = scenario["workers"] - scenario.get("spares", 0) - 1
+    if not (rigid and most) or rng.random() >= 0.4:
+        return False
+    scenario["reserve"] = rng.randint(1, min(most, 2))
+    scenario["reserve_delay"] = rng.choice([1, 2, 5])
+    return True
 
 
 def leave_nodes_whole(scenario: dict[str, Any]) -> None:

@@ -150,9 +150,9 @@ class RepairWorld(World):
     def mended(self) -> set[int]:
         return {q for q in self.repaired if self.state[q] == UP}
 
-    def _left(self) -> int:
+    def _left(self) -> list[int]:
         gone = {q for unit in self.retired for q in self._workers(unit)}
-        return sum(worker.index not in gone for worker in self.startable)
+        return [worker.index for worker in self.startable if worker.index not in gone]
 
     def _cure(self, unit: Unit) -> None:
         for law in self.laws:
@@ -353,7 +353,7 @@ class RepairWorld(World):
 
     def _refuse_too_few(self) -> None:
         gone = {q for unit in self.retired for q in self._workers(unit)}
-        left = self._left()
+        left = len(self._left())
         for job in self.jobs:
             if job.release <= self.now and job.completion is None and job.processors > left:
                 raise Stuck(f"job {job.index}: {left} are left at {self.now}")

@@ -71,5 +71,7 @@ class StandbyWorld(StoredWorld):
 
     def _enough(self, job: Job, free: int) -> bool:
         """Who has called starts with all that it can ever have (P11)."""
-        wanted = min(job.processors + job.standbys, self._left())
+        mine = self.cells.mine(job)
+        left = sum(q in mine for q in self._left())
+        wanted = min(job.processors + job.standbys, left)
         return not job.called or free >= wanted

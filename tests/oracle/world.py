@@ -101,7 +101,7 @@ class World(Parts):
         self.delay = exact(scenario.get("reserve_delay", 0))
         self.away = set(self.uncalled)
         """Those that have not come."""
-        self.coming: tuple[int, Fraction] | None = None
+        self.coming: dict[int, Fraction] = {}
         """Who is called and has not been UP since, and when it comes."""
         self.times = sorted(t for t in times if t >= 0)
         """When something happens whatever runs do."""
@@ -218,28 +218,35 @@ class World(Parts):
         return states
 
     def _come(self) -> None:
-        if self.coming is not None and self.coming[1] <= self.now:
-            self.away.discard(self.coming[0])
+        self.away -= {who for who, due in self.coming.items() if due <= self.now}
 
     def _call(self) -> None:
-        """The next of the reserve, for the first job that waits with too few workers (P11)."""
-        if self.coming is not None:
-            who, due = self.coming
+        """The next of the reserve, for the first job that waits with too few workers (P11); for the
+        first of each, where their partitions share nobody."""
+        for who, due in list(self.coming.items()):
             late = due <= self.now and self.state[who] == DOWN
             if late or self.state[who] == UP:
-                self.coming = None
+                del self.coming[who]
         waiting = [it for it in self.priority if it.release <= self.now]
         waiting = [it for it in waiting if it.completion is None and not it.copies_held]
         # A job above a limit is out of the queue.
         waiting = [it for it in waiting if allowed(self.jobs, it, self.limits)]
-        if not waiting or self.coming is not None:
+        for k, job in enumerate(waiting):
+            if not any(self.cells.share(job, before) for before in waiting[:k]):
+                self._call_for(job)
+
+    def _call_for(self, job: Job) -> None:
+        mine = self.cells.mine(job)
+        if mine.intersection(self.coming):
             return
-        ready = [q for q in self.uncalled if self.state[q] != DOWN]
-        job = waiting[0]
+        ready = [q for q in self.uncalled if self.state[q] != DOWN and q in mine]
         wanted = job.processors + (job.standbys if job.called else 0)
-        if ready and len(self._free(self.startable)) < wanted:
+        free = [q for q in self._free(self.startable) if q in mine]
+        if job.exclusive:
+            free = self.cells.whole(free)
+        if ready and len(free) < wanted:
             self.uncalled.remove(ready[0])
-            self.coming = ready[0], self.now + self.delay
+            self.coming[ready[0]] = self.now + self.delay
             job.called = True
 
     def _strike_all(self) -> None:
@@ -494,8 +501,7 @@ class World(Parts):
     def _fixed(self) -> list[Fraction]:
         replaced = [self._replaced_at(worker) for worker in self.workers]
         found = [run.found for run in self._active() if run.found is not None]
-        if self.coming is not None:
-            found.append(self.coming[1])
+        found += self.coming.values()
         found += [job.release for job in self.jobs]
         for worker in self.workers:
             found += [worker.until, worker.heard]
@@ -512,9 +518,9 @@ class World(Parts):
             q for q, state in enumerate(self.state) if state != UP
         }
 
-    def _left(self) -> int:
+    def _left(self) -> list[int]:
         """Workers that start jobs and have not retired."""
-        return len(self.startable)
+        return [it.index for it in self.startable]
 
     def _worn(self, law: Law) -> list[int]:
         """Units of which a worker computes, so that the time to their next fault passes (F4)."""

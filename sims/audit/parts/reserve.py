@@ -3,7 +3,7 @@ lacks workers (rules.md, P11)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from math import inf
 from typing import Any, ClassVar
@@ -13,6 +13,7 @@ from attrs import Factory, define
 from actors.events import PlatformDescribed, ReserveCalled, ReserveDescribed
 from actors.runtime import Event
 from policies.availability import WorkerState
+from sims.audit import partitions
 from sims.audit.facts import ExpectedJob
 from sims.audit.law import LinePhase, allowed, comes, possible, same
 from sims.audit.turns import Emitter, Script
@@ -30,8 +31,8 @@ class ExpectedReserve:
     delay: float
     left: list[int]
     """Workers that have not been called, ascending."""
-    called: int | None = None
-    """Worker that has been called and has not been UP since."""
+    called: set[int] = Factory(set)
+    """Workers that have been called and have not been UP since."""
     calls: dict[int, tuple[float, int]] = Factory(dict)
     """Maps each worker that was called to the time at which its owner has it UP, and to the event
     of its call."""
@@ -42,8 +43,7 @@ class ExpectedReserve:
         it."""
         possible(not self.keeps(worker.number), "its owner keeps it until it is called")
         time, seq = self.calls.get(worker.number, (-1.0, -1))
-        if worker.number == self.called:
-            self.called = None
+        self.called.discard(worker.number)
         now = seq >= 0 and same(time, self.w.now)
         return seq if now and worker.state not in (UP, DOWN) else 0
 
@@ -63,27 +63,48 @@ class ExpectedReserve:
         job: ExpectedJob = allowed(w.jobs.get(event.job), "no such job waits")
         allowed(not job.copies, f"{event.job} has started")
         self._pass_over()
-        allowed(self.called is None, "another worker has been called and has not come")
-        self._check_next(event.worker)
+        others = self._own(job, self.called)
+        allowed(not others, "another worker has been called and has not come")
+        self._check_next(event.worker, job)
         published = w.decider.published
         known = published is not None and job.name in published.sizes
-        allowed(not known or self._lacks(job), f"{w.free.count} workers are free")
+        allowed(not known or self._lacks(job), f"{self._free(job)} workers are free")
         decider = w.decider
         started = [it for it in decider.started if it >= 0]
         seq = yield event, {0, *decider.called(), *decider.fulfilled, *started}
         self.left.remove(event.worker)
         time, worker = w.now + self.delay, event.worker
-        self.called, self.calls[worker] = worker, (time, seq)
+        self.called.add(worker)
+        self.calls[worker] = time, seq
         w.turns.at(time, LinePhase.DECISION, Emitter(), 0, partial(self._check_come, worker))
         if job.ready and job.name not in decider.widths.more:
             decider.widths.more[job.name] = job.ready
             decider.triggers.append(seq)
 
-    def _check_next(self, worker: int) -> None:
-        """Check that `worker` is the next one that can be called."""
+    def _own(self, job: ExpectedJob | None, workers: Iterable[int]) -> list[int]:
+        """Return those of the workers that are of the job's partition; all without a job, or
+        without partitions."""
+        own = job.partition.workers if job is not None and job.partition is not None else None
+        return [n for n in workers if own is None or n in own]
+
+    def _ready(self, job: ExpectedJob | None) -> list[int]:
+        """Return the workers that could be called for the job now."""
         known = self.w.workers
-        ready = (n for n in self.left if n not in known or known[n].state is not DOWN)
-        due = next(ready, None)
+        left = [n for n in self.left if n not in known or known[n].state is not DOWN]
+        return self._own(job, left)
+
+    def _free(self, job: ExpectedJob) -> int:
+        """Return the number of free workers that the job could have."""
+        if job.partition is None:
+            return self.w.free.count
+        free = partitions.may_have(self.w, job, ())
+        if partitions.is_exclusive(job):
+            return sum(map(len, partitions.in_whole_nodes(self.w, free).values()))
+        return len(free)
+
+    def _check_next(self, worker: int, job: ExpectedJob | None = None) -> None:
+        """Check that `worker` is the next one that can be called, for a job or for an agent."""
+        due = next(iter(self._ready(job)), None)
         allowed(due == worker, f"worker {due} is called before")
 
     def call_for_agent(self, worker: int, seq: int) -> None:
@@ -105,14 +126,14 @@ class ExpectedReserve:
         self._pass_over()
 
     def _pass_over(self) -> None:
-        """Wait no more for the called worker if it is DOWN and should have come: the decider looks
-        again, because of its call."""
-        time, seq = self.calls.get(-1 if self.called is None else self.called, (inf, -1))
-        if self.called is None or (time > self.w.now and not same(time, self.w.now)):
-            return
-        if self.w.worker(self.called).state is DOWN:
-            self.called = None
-            self.w.decider.triggers.append(seq)
+        """Wait no more for called workers that are DOWN and should have come: the decider looks
+        again, because of their calls."""
+        for worker in sorted(self.called):
+            time, seq = self.calls[worker]
+            late = time <= self.w.now or same(time, self.w.now)
+            if late and self.w.worker(worker).state is DOWN:
+                self.called.remove(worker)
+                self.w.decider.triggers.append(seq)
 
     def retired(self, seq: int) -> None:
         """Have the decider look again after workers have retired with event `seq`: a job that waits
@@ -126,25 +147,20 @@ class ExpectedReserve:
         given the number of its members."""
         published = self.w.decider.published
         size = published.sizes.get(job.name) if published is not None else None
-        return size is not None and self.w.free.count < self.w.decider.widths.of(job.name, size)
+        return size is not None and self._free(job) < self.w.decider.widths.of(job.name, size)
 
     def close(self) -> None:
         """Check at the end of an instant with a decision that a worker was called if one is left
-        and all waiting jobs lack workers. If only some do, the log does not say for which a worker
-        would be called."""
+        and all waiting jobs lack workers, of those whose partitions have to do with each other. If
+        only some do, the log does not say for which a worker would be called."""
         w = self.w
-        waiting = [job for job in w.jobs.values() if not job.copies]
-        if (
-            w.capped
-            or w.turns.ended
-            or not w.decider.triggers
-            or not waiting
-            or self.called is not None
-        ):
+        if w.capped or w.turns.ended or not w.decider.triggers:
             return
-        ready = [n for n in self.left if n not in w.workers or w.workers[n].state is not DOWN]
-        lacks = all(map(self._lacks, waiting))
-        comes(not (ready and lacks), f"a worker of the reserve is called for {waiting[0].name}")
+        waiting = [job for job in w.jobs.values() if not job.copies]
+        for them in partitions.apart(w, waiting):
+            lack = all(map(self._lacks, them))
+            could = all(self._ready(it) and not self._own(it, self.called) for it in them)
+            comes(not (lack and could), f"a worker of the reserve is called for {them[0].name}")
 
 
 @define(eq=False)

@@ -26,8 +26,8 @@ class Partitions(ScenarioPart):
             yield "platform.partitions", "has no queue whose jobs name one", "no partitions"
 
     def check_queue(self, scenario: Scenario, jobs: Workload, policy: BatchPolicy) -> None:
-        """Raise InputError where partitions stand beside shelves or batches, which all jobs share,
-        or beside a reserve."""
+        """Raise InputError where partitions stand beside shelves or batches, which all jobs
+        share."""
         if not scenario.full_platform.partitions:
             return
         why, otherwise = "", "FCFS, EASY, conservative, greedy or R-LIST, say"
@@ -35,8 +35,6 @@ class Partitions(ScenarioPart):
             why = f"{policy.name} opens one shelf for all jobs"
         elif hasattr(policy.allocation, "allot"):
             why, otherwise = "BATCH has one barrier for all jobs", "another allocation"
-        elif scenario.full_platform.reserve:
-            why, otherwise = "the reserve is called for the first job of one queue", "no reserve"
         if why:
             raise unfit("platform.partitions", why, f"{otherwise}; or no partitions")
 

@@ -121,3 +121,54 @@ def test_a_reserve_without_jobs_that_could_lack_workers_is_refused(change: Table
 def test_a_reserve_of_all_workers_is_refused() -> None:
     with pytest.raises(InputError, match=r"7 of 7 workers"):
         records([], [{"processors": 1, "time": 1}], platform={"reserve": 7})
+
+
+# --- beside partitions ---------------------------------------------------------------------------
+
+
+def divided(jobs: list[Table], *units: str, **more: Any) -> list[Record]:
+    """The log of jobs on six workers and a reserve of two, in partitions a, b and so on."""
+    partitions = [{"name": name, "units": it} for name, it in zip("abc", units, strict=False)]
+    return records([], jobs, workers=8, platform={"partitions": partitions} | more)
+
+
+def queued(queue: str, processors: int, **more: Any) -> Table:
+    return {"name": queue.upper(), "queue": queue, "processors": processors, "time": 12} | more
+
+
+def test_each_of_two_disjoint_partitions_calls_its_own_workers() -> None:
+    found = divided([queued("a", 4), queued("b", 4)], "0-2, 6", "3-5, 7")
+    assert [(t, it.worker, it.job) for t, it in seen(found, ReserveCalled)] == [
+        (0, 6, "A"),
+        (0, 7, "B"),
+    ]
+    starts = [(t, it.processors) for t, it in seen(found, RunStarted)]
+    assert starts == [(3, "0-2 6"), (3, "3-5 7")]
+
+
+def test_a_job_whose_partition_shares_workers_with_one_ahead_calls_nobody() -> None:
+    """A is the first; B has to wait for A's call, and then its workers suffice."""
+    jobs = [queued("a", 5), queued("b", 5)]
+    found = divided(jobs, "0-3, 6", "2-5, 7")
+    calls = [(t, it.worker, it.job) for t, it in seen(found, ReserveCalled)]
+    assert calls == [(0, 6, "A"), (3, 7, "B")]
+    assert [t for t, _ in seen(found, RunStarted)] == [3, 15]
+
+
+def test_a_worker_of_no_partition_is_never_called() -> None:
+    """B lacks a worker from the start, and A's partition has one that need not be called."""
+    found = divided([queued("b", 3), queued("a", 4)], "0-2, 6", "3-5")
+    assert [(it.worker, it.job) for _, it in seen(found, ReserveCalled)] == [(6, "A")]
+
+
+def test_workers_are_called_until_a_node_is_whole() -> None:
+    """The one node of `a` that can be free whole is that of the reserve: B has a part of the
+    other."""
+    nodes = {"name": "a", "units": "4-7", "exclusive": True}
+    partitions = [nodes, {"name": "b", "units": "0-5"}]
+    platform = {"node": 2, "partitions": partitions}
+    jobs = [queued("b", 5), queued("a", 1)]
+    found = records([], jobs, workers=8, platform=platform)
+    calls = [(t, it.worker, it.job) for t, it in seen(found, ReserveCalled)]
+    assert calls == [(0, 6, "A"), (3, 7, "A")]
+    assert [(t, it.processors) for t, it in seen(found, RunStarted)] == [(0, "0-4"), (6, "6")]
