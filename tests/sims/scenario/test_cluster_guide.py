@@ -27,12 +27,13 @@ class Job:
     size: int
     request: int
     user: str
+    queue: str
 
 
 def jobs() -> list[Job]:
     """Of the guide: without the flurry of user 25, and without what is wider than the machine."""
     lines = [it.split() for it in SWF.read_text().splitlines() if not it.startswith(";")]
-    found = [Job(int(it[1]), int(it[3]), int(it[7]), int(it[8]), it[11]) for it in lines]
+    found = [Job(int(it[1]), int(it[3]), int(it[7]), int(it[8]), it[11], it[14]) for it in lines]
     kept = [it for it in found if it.user != "25" and it.size <= 64]
     return sorted(kept, key=lambda it: it.submit)
 
@@ -111,3 +112,79 @@ def test_the_guide_on_clusters_says_what_limits_and_windows_cost(
     assert Measure.WAIT.found_in(report) == pytest.approx(mean)
     assert in_units(mean, "s") == told
     assert told in PAGE.read_text()
+
+
+# --- a debug partition ---------------------------------------------------------------------------
+
+Parts = dict[str, int]
+CELLS = {"1": ("apart", "shared"), "2": ("shared",)}
+"""Sets of processors that the jobs of each queue may have, in the order in which they take them."""
+
+
+def fit(job: Job, free: Parts) -> Parts:
+    """How many processors of each set a job gets; none where they are too few."""
+    left, found = job.size, Parts()
+    for cell in CELLS[job.queue]:
+        found[cell] = max(0, min(left, free[cell]))
+        left -= found[cell]
+    return {} if left else found
+
+
+def waits(found: list[Job], debug: int, tier: int) -> dict[str, float]:
+    """Mean wait by queue under EASY, first come, first served by tier, where the jobs of queue 2
+    may have the last `debug` of 64 processors only, and those of queue 1 all."""
+    start, parts, running = dict[int, int](), dict[int, Parts](), set[int]()
+    order = sorted(range(len(found)), key=lambda k: (found[k].queue == "1" and tier > 1, k))
+    times = sorted({it.submit for it in found}, reverse=True)
+
+    def free(t: int) -> Parts:
+        busy = [parts[k] for k in running if start[k] + found[k].request > t]
+        whole = {"apart": 64 - debug, "shared": debug}
+        return {cell: size - sum(it[cell] for it in busy) for cell, size in whole.items()}
+
+    while times:
+        now = times.pop()
+        running = {k for k in running if start[k] + found[k].run > now}
+        kept: tuple[int, Parts] | None = None
+        for k in [it for it in order if found[it].submit <= now and it not in start]:
+            room = free(now)
+            if kept is not None and now + found[k].request > kept[0]:
+                room = {c: min(n, free(kept[0])[c] - kept[1].get(c, 0)) for c, n in room.items()}
+            if got := fit(found[k], room):
+                start[k], parts[k] = now, {"apart": 0, **got}
+                running.add(k)
+                times.append(now + found[k].run)
+            elif kept is None:
+                ends = sorted(start[it] + found[it].request for it in running)
+                due = next(t for t in ends if fit(found[k], free(t)))
+                kept = due, fit(found[k], free(due))
+        times = sorted(set(times), reverse=True)
+    waited = {
+        q: [start[k] - it.submit for k, it in enumerate(found) if it.queue == q] for q in "12"
+    }
+    return {q: sum(its) / len(its) for q, its in waited.items()}
+
+
+@pytest.mark.parametrize(
+    ("debug", "tier", "told"),
+    [
+        (64, 1, ("10 h 16 min 41.79 s", "2 h 13 min 22.67 s")),
+        (64, 2, ("10 h 52 min 40.83 s", "1 h 26 min 0.96 s")),
+        (4, 1, ("10 h 28 min 52.2 s", "10 h 3 min 21.98 s")),
+        (4, 2, ("10 h 54 min 23.22 s", "5 h 41 min 8.51 s")),
+    ],
+)
+def test_the_guide_on_clusters_says_what_a_debug_partition_costs(
+    debug: int, tier: int, told: tuple[str, str]
+) -> None:
+    means = waits(jobs(), debug, tier)
+    partitions = [
+        {"name": "1", "units": "0-63"},
+        {"name": "2", "units": f"{64 - debug}-63", "tier": tier},
+    ]
+    report = holdfast.run(SWF.with_suffix(".toml"), {"platform.partitions": partitions}).report
+    for queue, text in zip("12", told, strict=True):
+        of = report.jobs.queues == queue
+        assert report.jobs.wait[of].mean() == pytest.approx(means[queue])
+        assert in_units(means[queue], "s") == text
+        assert text in PAGE.read_text()
