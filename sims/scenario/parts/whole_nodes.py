@@ -20,7 +20,7 @@ class WholeNodes(ScenarioPart):
     def check_queue(self, scenario: Scenario, jobs: Workload, policy: BatchPolicy) -> None:
         """Raise InputError where a job that holds whole nodes would get single workers in place of
         members."""
-        for job in jobs.jobs:
+        for job in jobs.listed:
             if job.node and job.held_ready:
                 problem = f"{job.name}: {WHERE} none are standbys"
                 raise unfit(f"job.jobs.{job.index}.standbys", problem, "no standbys")
