@@ -140,7 +140,8 @@ def run(
         values = [evolve(it, paper=None, basis="") for it in values]
         show("At this size less is run than was published, whose values do not stand beside it.")
     show_table(table(f"{item.name}: {item.about}", values))
-    show(BASED if any(it.basis for it in values) else LEGEND)
+    printed = LEGEND if any(it.paper is not None for it in values) else INTERVALS
+    show(BASED if any(it.basis for it in values) else printed)
     picture = folder / f"{item.name.partition('/')[2]}.png"
     for path in draw(found, values, picture) if found else item.pictures(folder):
         show(f"picture  {path}")

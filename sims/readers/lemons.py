@@ -269,14 +269,16 @@ def fit_lemons(
     times: Sequence[float],
     names: Sequence[str] = (),
     seed: int = 0,
+    drawn: int = DRAWN,
 ) -> LemonFit:
     """Fit two rates of failures and the share of lemons to a fleet by maximum likelihood, with
     intervals at 95 %, and test whether one rate does as well.
 
     `failures` and `times` have the number of failures of each node, and the time for which it is
     observed and UP; nodes without failures count. `names` has the nodes' names, by default their
-    numbers. `seed` is that of the logs that are drawn for the test. Raises ValueError where there
-    are fewer than two nodes or no failures, or a time is not above 0.
+    numbers. `seed` is that of the `drawn` logs of the test; with 19 it errs as seldom as with more,
+    but finds less. Raises ValueError where there are fewer than two nodes or no failures, or a time
+    is not above 0.
     """
     counts = NodeCounts(np.asarray(failures, float), np.asarray(times, float))
     if len(failures) < 2 or not counts.failures.any():
@@ -284,9 +286,9 @@ def fit_lemons(
     best = _fit(counts)
     ratio = max(2 * (best.likelihood(counts) - _likelihood_of_one(counts)), 0.0)
     rng = default_rng([seed, 57])
-    drawn = (counts.drawn(rng) for _ in range(DRAWN))
+    logs = (counts.drawn(rng) for _ in range(drawn))
     gains = [
-        2 * (_fit(it).likelihood(it) - _likelihood_of_one(it)) for it in drawn if it.failures.any()
+        2 * (_fit(it).likelihood(it) - _likelihood_of_one(it)) for it in logs if it.failures.any()
     ]
     p_value = (1 + sum(gain >= ratio for gain in gains)) / (1 + len(gains))
     named = tuple(names) or tuple(map(str, range(len(failures))))

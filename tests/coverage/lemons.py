@@ -9,6 +9,9 @@ from numpy.random import default_rng
 
 from sims.readers.lemons import fit_lemons
 
+DRAWN = 19
+"""Number of drawn logs of each test: the fewest with which it has a level of 5 %."""
+
 
 @frozen
 class Fleet:
@@ -37,7 +40,8 @@ def studied(name: str, studies: int) -> dict[str, float]:
     for _ in range(studies):
         bad = rng.random(fleet.nodes) < fleet.share
         failures = rng.poisson(fleet.well + bad * (fleet.lemon - fleet.well))
-        found = fit_lemons(failures.tolist(), [1.0] * fleet.nodes, seed=int(rng.integers(2**31)))
+        seed = int(rng.integers(2**31))
+        found = fit_lemons(failures.tolist(), [1.0] * fleet.nodes, seed=seed, drawn=DRAWN)
         covered["two"] += found.two
         for key, truth in truths.items():
             bounds = getattr(found, key)

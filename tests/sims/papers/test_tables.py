@@ -200,3 +200,13 @@ def test_an_interrupted_table_resumes_from_its_results(shell: Shell) -> None:
     assert shell(*words) == first
     assert shell.files() == files
     assert "Y-IE" in first.out
+
+
+def test_at_a_smaller_size_published_values_do_not_stand_beside_ours(
+    shell: Shell, tmp_path: Path
+) -> None:
+    words = ["papers", "run", "published/airesim-retirement", "--size", "smoke", "--only", "never"]
+    out = shell(*words, "--axis", "placement=fewest-faults", "--results", tmp_path).out
+    assert "whose values do not stand beside it" in out
+    assert "fewest-faults" in out and "2122.5" not in out
+    assert "what the paper prints" not in out
