@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from heapq import heapify, heappop, heappush
-from itertools import chain, count
+from itertools import count
 from math import inf
 from typing import Any
 
 from attrs import define, field
 
 from actors.hazards import FaultDue, Hazard
-from actors.intervals import Intervals, Members, intervals_of, minus
+from actors.intervals import Intervals, Members, intervals_of, members
 from actors.messages import ComputingChanged
 from actors.repair_messages import UnitCured
 from actors.runtime import Phase, Timer, handles
@@ -139,15 +139,15 @@ class ComputingFaults(Hazard):
         self._aim(clock, now)
         self._set_timer()
 
-    def _change_members(self, clock: Clock, members: Sequence[int]) -> None:
+    def _change_members(self, clock: Clock, after: Sequence[int]) -> None:
         """Take the units off a clock on which its job computes no more, and put those on it on
-        which the job computes, that of `members`."""
-        before, clock.members = clock.members, members
+        which the job computes, those of the members `after`."""
+        before, clock.members = clock.members, after
         steps: Sequence[tuple[int, int]] | None = None
-        if isinstance(members, Members) and isinstance(before, Members) and self.unit_size == 1:
-            steps = members.since(before)
+        if isinstance(after, Members) and isinstance(before, Members) and self.unit_size == 1:
+            steps = after.since(before)
         if steps is None:
-            self._change_units(clock, *(_units(it, self.unit_size) for it in (before, members)))
+            self._change_units(clock, *(_units(it, self.unit_size) for it in (before, after)))
             steps = ()
         for worker, other in steps:
             self._take_off(clock, worker)
@@ -158,15 +158,16 @@ class ComputingFaults(Hazard):
 
     def _change_units(self, clock: Clock, before: Intervals, after: Intervals) -> None:
         same = set(before).intersection(after)
-        gone, came = ([it for it in spans if it not in same] for spans in (before, after))
-        for unit in self._of(minus(gone, came)):
-            self._take_off(clock, unit)
-        for unit in self._of(minus(came, gone)):
-            self._put_on(clock, unit)
-
-    def _of(self, spans: Iterable[tuple[int, int]]) -> list[int]:
-        numbers, units = chain.from_iterable(range(a, b + 1) for a, b in spans), self.units
-        return [unit for unit in numbers if unit in units]
+        gone, came = (
+            set(members(tuple(it for it in spans if it not in same))) for spans in (before, after)
+        )
+        units = self.units
+        for unit in sorted(gone - came):
+            if unit in units:
+                self._take_off(clock, unit)
+        for unit in sorted(came - gone):
+            if unit in units:
+                self._put_on(clock, unit)
 
     def _take_off(self, clock: Clock, unit: int) -> None:
         clock.lent.discard(unit)
@@ -286,7 +287,7 @@ class ComputingFaults(Hazard):
         self.cured.difference_update(units)
         self.units.update(units)
         for clock in list(self._clocks.values()):
-            held = set(self._of(_units(clock.members, self.unit_size)))
+            held = set(members(_units(clock.members, self.unit_size)))
             joins = [unit for unit in units if unit in held]
             if joins:
                 clock.settle(self.now)

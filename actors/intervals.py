@@ -149,26 +149,6 @@ def without(intervals: Intervals, gone: Iterable[int]) -> Intervals:
     return tuple(spans)
 
 
-def minus(ours: Sequence[tuple[int, int]], theirs: Sequence[tuple[int, int]]) -> Intervals:
-    """Return the numbers of `ours` that are not in `theirs`. Both are disjoint, ascending
-    intervals."""
-    spans: list[tuple[int, int]] = []
-    place = 0
-    for first, last in ours:
-        while place < len(theirs) and theirs[place][1] < first:
-            place += 1
-        for k in range(place, len(theirs)):
-            begin, end = theirs[k]
-            if begin > last:
-                break
-            if first < begin:
-                spans.append((first, begin - 1))
-            first = end + 1
-        if first <= last:
-            spans.append((first, last))
-    return tuple(spans)
-
-
 def merged(ours: Iterable[tuple[int, int]], theirs: Iterable[tuple[int, int]]) -> Intervals:
     """Return the union of two sets of intervals that have no number in common, with adjoining
     intervals united. `theirs` may hold the intervals of several sets, in any order."""

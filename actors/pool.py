@@ -216,7 +216,7 @@ class Pool:
     def assign(self, copy: int, numbers: Sequence[int]) -> Intervals:
         """Allocate exactly these workers, given in ascending order, to the copy numbered `copy`;
         return them as intervals. Raises ValueError where one is not free."""
-        taken = intervals_of(numbers)
+        taken = ((numbers[0], numbers[0]),) if len(numbers) == 1 else intervals_of(numbers)
         if not self._all_free(taken, numbers):
             raise ValueError(f"not all of {list(numbers)} are free")
         if self.numbers is not None:

@@ -181,7 +181,11 @@ class Repairs(Actor):
     badness: Callable[[int], Any] | None = None
     """Returns how bad a worker's record is, by the measure of the scheduler's placement, or the
     record itself for one of the user's own; None: no placement chooses by records."""
-    _units: dict[tuple[Struck, int], Unit] = field(init=False, factory=dict)
+    _units: dict[Struck, dict[int, Unit]] = field(init=False, factory=dict)
+    """Maps each kind of unit to its units that have been struck or blamed, by number."""
+    _units_of: Sequence[dict[int, Unit]] = field(init=False, default=())
+    """The units that each law strikes, by number of the law: reading them by their kind takes a
+    call of Python, as an enum hashes itself."""
     _struck: list[UnitStruck] = field(init=False, factory=list)
     _over: list[Repair] = field(init=False, factory=list)
     """Repairs whose stage is over at this instant and whose outcome is not drawn yet."""
@@ -222,6 +226,8 @@ class Repairs(Actor):
     def started(self) -> None:
         self._draws = self.system.unit_draws("repair")
         self._blame_draws = self.system.unit_draws("blame")
+        self._units = {of: {} for of in Struck}
+        self._units_of = tuple(self._units[of] for of in self.of)
 
     # --- stages that end ----------------------------------------------------------------------
 
@@ -294,8 +300,7 @@ class Repairs(Actor):
             self._end(repair, outcome)
         if any(map(_waiting_of, self.stages)):
             if self.is_last:
-                self._dealing = True
-                self.deal(DEAL, NOTHING)
+                self._assign()
             else:
                 self._deal_soon(AWAIT_KNOWN)
 
@@ -328,7 +333,9 @@ class Repairs(Actor):
                 self.send(self.worker(worker), BackFromRepair(unit), repair.cause)
 
     def _fail(self, struck: UnitStruck) -> None:
-        unit = self._unit(self.of[struck.law], struck.unit)
+        unit = self._units_of[struck.law].get(struck.unit)
+        if unit is None:
+            unit = self._unit(self.of[struck.law], struck.unit)
         # A fault is not in `_unknown` any more, and has no repair yet, where it has become known at
         # this instant (its run ended) and is still to be blamed.
         pending = unit in self._unknown or unit in map(_unit_of, self._known)
@@ -394,6 +401,10 @@ class Repairs(Actor):
         ran, self._ran = self._ran, []
         for members, computed in ran:
             self._record(members, computed, self._blamed_now)
+        self._assign()
+
+    def _assign(self) -> None:
+        """Assign free crews to waiting repairs, stage by stage."""
         for number, stage in enumerate(self.stages):
             while stage.free_crews and stage.waiting:
                 repair = stage.waiting.pop(0)[-1]
@@ -526,11 +537,11 @@ class Repairs(Actor):
     # --- units --------------------------------------------------------------------------------
 
     def _unit(self, of: Struck, number: int) -> Unit:
-        unit = self._units.get((of, number))
+        unit = self._units[of].get(number)
         if unit is None:
             each = self.unit_sizes[of]
             workers = range(number * each, min((number + 1) * each, self.size))
-            unit = self._units[of, number] = Unit(of, number, workers)
+            unit = self._units[of][number] = Unit(of, number, workers)
         return unit
 
 

@@ -113,6 +113,8 @@ class Run:
     cause: int = field(init=False, default=NOTHING)
     """Number of the event for which the timer was last set."""
     _timer: Timer | None = field(init=False, default=None)
+    _over: PartDue = field(init=False)
+    """The message by which the job tells itself that the time of a part of the run has passed."""
     _computing: bool = field(init=False, default=False)
     """Whether the run computed when its owner's watchers were last told."""
     _passed: int = field(init=False, default=0)
@@ -123,6 +125,7 @@ class Run:
 
     def __attrs_post_init__(self) -> None:
         self.actor, begins = self.copy.job, self.plan.begins
+        self._over = PartDue(self.copy.number, self.number)
         self.base = begins.of(self.work) if begins else 0
         self.exposed = begins.exposed if begins else 0
 
@@ -638,9 +641,8 @@ class Run:
         if end is None or end == math.inf or part is IDLE:
             return
         self.due, self.cause = end, cause
-        due = PartDue(self.copy.number, self.number)
         phase = RUNS_END if self.step is LAST_VERIFICATION else PARTS_END
-        self._timer = self.actor.at(end, due, cause, phase)
+        self._timer = self.actor.at(end, self._over, cause, phase)
 
     def _stop(self) -> None:
         if self._timer is not None:

@@ -81,7 +81,8 @@ class Repair(Part):
             self.known(copy, -1)
 
     def replaced(self, copy: Copy[Run], worker: int, other: int) -> None:
-        self._fell.get(copy.number, {}).pop(worker, None)
+        if self._fell:
+            self._fell.get(copy.number, {}).pop(worker, None)
 
     def run_ended(self, run: Run, kept: bool, cause: int) -> None:
         if self.recorded:

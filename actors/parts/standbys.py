@@ -257,7 +257,9 @@ class StandbyIntake(SchedulerPart):
         whether there is such a worker."""
         scheduler, joined = self.scheduler, False
         held, pool = scheduler.dispatcher.held, scheduler.pool
-        by_job = sorted(self._members, key=lambda copy: (held[copy][0], copy))
+        by_job = list(self._members)
+        if len(by_job) > 1:
+            by_job.sort(key=lambda copy: (held[copy][0], copy))
         for worker, cause in sorted(self._repaired.items()):
             if worker in pool.away or worker >= pool.size or pool.holder(worker) >= 0:
                 continue

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.intervals import Members, among, covers, intervals_of, members, minus, without
+from actors.intervals import Members, among, covers, intervals_of, members, without
 from sims.session import run
 
 sets = st.sets(st.integers(0, 40)).map(sorted)
@@ -30,14 +30,6 @@ def test_members_are_the_numbers_of_their_intervals(numbers: list[int]) -> None:
     assert (len(found), list(found)) == (len(numbers), numbers)
     assert all(number in found for number in numbers)
     assert found[1:] == members(found.intervals)[1:]
-
-
-@given(sets, sets)
-def test_a_difference_of_intervals_is_that_of_their_numbers(
-    ours: list[int], theirs: list[int]
-) -> None:
-    left = sorted(set(ours) - set(theirs))
-    assert members(minus(intervals_of(ours), intervals_of(theirs))) == tuple(left)
 
 
 @given(sets.filter(bool), st.lists(st.tuples(st.integers(0, 40), st.integers(0, 60)), max_size=9))
