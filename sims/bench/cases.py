@@ -155,11 +155,11 @@ def fleet(size: float) -> Iterator[Case]:
         ready = partial(simulated, read(table, "fleet"), faults)
         yield Case(f"{width:,} members", ready, "faults", most)
     operated = {
-        "AIReSim's default": default(1, 64 * size),
-        "its second regime, placed at random": retirement(1, 8 * size, "random", "never"),
+        "AIReSim's default": (default(1, 64 * size), 25.0),
+        "its second regime, placed at random": (retirement(1, 8 * size, "random", "never"), 28.0),
     }
-    for name, table in operated.items():
-        yield Case(name, partial(_operated, read(table, "fleet")), "faults")
+    for name, (table, most) in operated.items():
+        yield Case(name, partial(_operated, read(table, "fleet")), "faults", most)
 
 
 def _operated(scenario: Scenario) -> Body:
