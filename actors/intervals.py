@@ -196,9 +196,12 @@ def swapped(intervals: Intervals, number: int, other: int) -> Intervals:
 
 def among(intervals: Intervals, numbers: Iterable[int]) -> list[int]:
     """Return those of these numbers that are in the intervals, ascending."""
-    starts = [first for first, _ in intervals]
-    places = ((number, bisect_right(starts, number) - 1) for number in sorted(numbers))
-    return [number for number, k in places if k >= 0 and number <= intervals[k][1]]
+    starts, found = [first for first, _ in intervals], []
+    for number in sorted(numbers):
+        k = bisect_right(starts, number) - 1
+        if k >= 0 and number <= intervals[k][1]:
+            found.append(number)
+    return found
 
 
 def covers(these: Intervals, those: Intervals) -> bool:

@@ -20,7 +20,7 @@ from actors.events import (
     WorkerChanged,
     WorkerSpeedChanged,
 )
-from actors.intervals import count_in, covers, numbers_in, spans_in, within
+from actors.intervals import among, count_in, covers, numbers_in, spans_in, within
 from actors.runtime import Event, Record
 from policies.availability import WorkerState
 from sims.history.states import Key, Listener, Run, Worker
@@ -331,7 +331,7 @@ class Workers:
         # Either the run or the set of such workers is small: look through the smaller one.
         if count_in(processors) < len(apart):
             return [n for a, b in spans for n in range(a, b + 1) if n in apart]
-        return [n for n in sorted(apart) if any(a <= n <= b for a, b in spans)]
+        return among(spans, apart)
 
 
 def has_all(these: str, those: str) -> bool:

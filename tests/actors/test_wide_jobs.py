@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -11,7 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.intervals import Members, among, covers, intervals_of, members, without
+from sims.history.summary import Summary
+from sims.papers.published.fleet import default
+from sims.scenario.loader import read
 from sims.session import run
+from sims.world import run as simulate
 
 sets = st.sets(st.integers(0, 40)).map(sorted)
 
@@ -74,17 +79,22 @@ def steps(width: int) -> int:
         "job": {"kind": "rigid", "jobs": [{"processors": width, "time": 360_000}]},
         "protection": {"kind": "images", "period": 3000, "cost": 1, "recovery": 60},
     }
-    calls = [0]
+    return calls(lambda: run(table, keep=False, seed=1))
+
+
+def calls(act: Callable[[], object]) -> int:
+    """How many calls of Python functions doing this takes."""
+    counted = [0]
 
     def count(frame: FrameType, event: str, _: Any) -> None:
-        calls[0] += event == "call"
+        counted[0] += event == "call"
 
     sys.setprofile(count)
     try:
-        run(table, keep=False, seed=1)
+        act()
     finally:
         sys.setprofile(None)
-    return calls[0]
+    return counted[0]
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -92,3 +102,25 @@ def test_a_fault_costs_no_more_calls_in_a_wide_job_than_in_a_narrow_one() -> Non
     """A call for each member of 4,096 would be fifteen times as many as for each of 256."""
     steps(64)  # what is imported or compiled at first use counts nowhere
     assert steps(4096) < 1.3 * steps(256)
+
+
+def a_fault_of_a_fleet(act: Callable[[dict[str, Any]], object]) -> float:
+    """Calls for each fault of AIReSim's default, from its second day to its eighth, of a run that
+    is done so."""
+    found = []
+    act(default(1, 0.1))  # what is imported or compiled at first use counts nowhere
+    for days in (2, 8):
+        summary = Summary()
+        simulate(read(default(1, days), "fleet"), [summary])
+        faults = sum(summary.repairs.failed.values())
+        found.append((calls(lambda days=days: act(default(1, days))), faults))  # type: ignore[misc]
+    (few, before), (many, after) = found
+    return (many - few) / (after - before)
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_a_fault_of_a_fleet_takes_few_calls() -> None:
+    """Of repairs, standbys and lemons among 4,360 servers: 450 calls on 30 November 2026, and 970
+    where the history of the log is followed, too: 53,400 when each server was looked at."""
+    assert a_fault_of_a_fleet(lambda it: simulate(read(it, "fleet"), [Summary()])) < 550
+    assert a_fault_of_a_fleet(lambda it: run(it, keep=False)) < 1250
