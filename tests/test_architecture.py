@@ -22,8 +22,8 @@ LAYERS = ("policies", "actors", "sims", "tests")
 """Each may import itself and those before it."""
 LONGEST = 400
 FLOORS = (
-    "errors durations signals telling intervals blocks tables readers writing log log_writer "
-    "own_modules packing processes",
+    "errors durations signals telling intervals estimates blocks tables readers writing log "
+    "log_writer own_modules packing processes",
     "scenario scenarios history journals world",
     "ledger summary metrics trace plots view exports",
     "actor_log audit session result repeat kit examples options",
@@ -353,8 +353,10 @@ def test_a_mechanism_of_runs_imports_no_other_but_the_storage_that_it_loads_from
     parts = {it for it in known if it.startswith("actors.parts.")}
     mechanisms = parts - {f"actors.parts.{it}" for it in GENERAL}
     found = {it: imported(known[it], known) & (mechanisms - {it}) for it in mechanisms}
+    storage, groups = "actors.parts.storage", "actors.parts.replica_groups"
     assert {it: others for it, others in found.items() if others} == {
-        "actors.parts.replicas": {"actors.parts.storage"}  # a replica loads for itself
+        groups: {storage},  # a replica loads for itself
+        "actors.parts.replicas": {storage, groups},
     }
 
 

@@ -4,9 +4,8 @@ moldable21)."""
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from functools import partial
-from itertools import chain, groupby
 from math import inf
 
 from attrs import Factory, define, field
@@ -27,9 +26,10 @@ from sims.audit.deciding import DecisionChecks
 from sims.audit.facts import ExpectedCopy, ExpectedJob
 from sims.audit.law import Causes, allowed, comes, same
 from sims.audit.limits import LimitChecks, Names, Promised, limits_of
+from sims.audit.placement import RULES, Rule, by_node
 from sims.audit.promises import ExpectedPromises, Widths, rule_of
 from sims.audit.turns import Script
-from sims.audit.workers import Free, Spans, extent, joined, meet, numbers
+from sims.audit.workers import Free, Spans, extent, joined, meet
 from sims.audit.world import Handler, PartRules, World
 
 INSTANT = 1 + 1e-12
@@ -39,10 +39,6 @@ KEPT = "conservative", "kept"
 """Readings of reservations that are kept."""
 SHELVES = "R-SHELF-B", "R-SHELFFILL-B"
 """Policies that start every job that fits if no job runs."""
-
-
-Rule = Callable[[World, Free, int, Spans], Spans]
-"""Chooses the workers of a start from the given free ones."""
 
 
 @define(eq=False)
@@ -220,7 +216,7 @@ class QueueChecks(DecisionChecks):
         w = self.w
         more = min(job.ready, w.free.count - size)
         if more and self.settings.get("placement") == "nodes":
-            chosen = _by_node(w, w.free, size + more)
+            chosen = by_node(w, w.free, size + more)
             self.ready = joined(chosen[size:])
             return joined(chosen[:size])
         former = () if job.copies or job.ready else self.former.get(job.name, ())
@@ -490,40 +486,3 @@ class QueueChecks(DecisionChecks):
         allowed(known, "nothing was promised")
         yield event, self._cause()
         self.promises.pop(event.job, None)
-
-
-def compact(w: World, free: Free, wanted: int, former: Spans) -> Spans:
-    """Return `wanted` of the free workers: those in `former`, which a copy of the job has just
-    released, if they are free and as many; else workers from as few intervals of free workers as
-    possible."""
-    if extent(former) == wanted and free.has(former):
-        return former
-    return free.fewest_gaps(wanted)
-
-
-def nodes(w: World, free: Free, wanted: int, former: Spans) -> Spans:
-    """Return `wanted` of the free workers by nodes: whole free nodes first, the lowest first; the
-    rest from the node with the fewest free workers that suffice, or else the lowest free ones (N2).
-    `former` does not matter."""
-    return joined(_by_node(w, free, wanted))
-
-
-def _by_node(w: World, those: Free, wanted: int) -> list[int]:
-    """Return the workers that `nodes` chooses, in the order in which it takes them."""
-    size, taken, others = w.platform.node, list[int](), list[list[int]]()
-    for node, members in groupby(numbers(those.spans), key=lambda n: n // size):
-        free, whole = list(members), min(size, w.able - node * size)
-        if len(free) == whole <= wanted - len(taken):
-            taken += free
-        else:
-            others.append(free)
-    left = wanted - len(taken)
-    enough = [free for free in others if len(free) >= left]
-    return taken + min(enough, key=len, default=[*chain(*others)])[:left]
-
-
-RULES: dict[str, Rule] = {
-    "lowest": lambda w, free, wanted, _: free.lowest(wanted),
-    "compact": compact,
-    "nodes": nodes,
-}

@@ -19,16 +19,9 @@ from sims.campaign.comparing import UNJUDGED, Comparison, Line, Verdict
 from sims.campaign.question import Question
 from sims.campaign.results import Results, write_frame
 from sims.errors import imported, visible
+from sims.estimates import estimate_as_json, rounded, rounded_ratio
 from sims.exports.tables import SUFFIXES, Library, library_or_default, polars_or_error
-from sims.intervals import (
-    FEW,
-    FEWEST_BLOCKS,
-    Estimate,
-    differing,
-    estimate_as_json,
-    rounded,
-    rounded_ratio,
-)
+from sims.intervals import FEW, FEWEST_BLOCKS, Estimate, differing
 from sims.telling import SECOND, about, amount_of, as_html, as_text, counted, units
 from sims.writing import check_suffix
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sims.campaign.batches import AnyMeasure
 from sims.campaign.comparing import Comparison, Line, Verdict
-from sims.intervals import about, rounded, rounded_ratio
+from sims.estimates import about, rounded, rounded_ratio
 from sims.telling import amount_of, counted, in_units, units
 
 

@@ -24,7 +24,8 @@ from sims.campaign.comparing import Comparison, Line
 from sims.campaign.question import Question
 from sims.campaign.shifts import Pair, Shifts, number_at
 from sims.campaign.tables import Table
-from sims.intervals import Estimate, rounded
+from sims.estimates import rounded
+from sims.intervals import Estimate
 from sims.plots.maps import Dot, draw_maps
 from sims.plots.tornado import Bar, draw_tornado
 from sims.scenario import Scenario

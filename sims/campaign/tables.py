@@ -33,8 +33,8 @@ from sims.campaign.picture import draw, draw_runs
 from sims.campaign.results import Results, plain
 from sims.durations import seconds
 from sims.errors import visible
+from sims.estimates import estimate_as_json, rounded
 from sims.exports import tables as exports
-from sims.intervals import estimate_as_json, rounded
 from sims.plots.pictures import Picture
 from sims.telling import counted, grid
 from sims.writing import replacing

@@ -19,7 +19,8 @@ from sims.campaign.picture import draw_tuning
 from sims.campaign.plan import Case
 from sims.campaign.runner import short_of_workers
 from sims.campaign.search import FINE, SURE, Search, State, Trial, Value, estimate
-from sims.intervals import Estimate, at_most, rounded
+from sims.estimates import at_most, rounded
+from sims.intervals import Estimate
 from sims.scenario import Scenario
 from sims.telling import amount_of, counted, grid, time_words, units
 

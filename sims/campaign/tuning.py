@@ -25,7 +25,8 @@ from sims.campaign.search import FIRST, Search, Trial, Values, estimate
 from sims.campaign.tuned import Tuned
 from sims.campaign.varied import Ranges
 from sims.errors import InputError, naming
-from sims.intervals import LEVEL, rounded
+from sims.estimates import rounded
+from sims.intervals import LEVEL
 from sims.telling import counted, time_words
 from sims.world import checked_seed
 

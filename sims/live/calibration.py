@@ -26,7 +26,8 @@ from sims.errors import unfit
 from sims.history.measured import MeasuredRow
 from sims.history.reader import History
 from sims.live.live import downtime_of, live, playable, refuse
-from sims.live.processes import Processes, tried
+from sims.live.processes import Processes
+from sims.live.trial import tried
 from sims.log_writer import LogWriter
 from sims.packing import dumps
 from sims.scenario import Scenario

@@ -26,7 +26,8 @@ from sims.live.checkpoint_folder import CheckpointFolder, identity
 from sims.live.failures import ClusterLost, StepFailed
 from sims.live.holder import State, pickled, unpickled
 from sims.live.live import live, opened
-from sims.live.processes import Processes, trial
+from sims.live.processes import Processes
+from sims.live.trial import trial
 from sims.log_writer import LogWriter
 
 S = TypeVar("S")

@@ -18,7 +18,8 @@ from sims.campaign.batches import AnyMeasure, RunStatus
 from sims.campaign.comparing import Verdict
 from sims.campaign.plan import Case
 from sims.campaign.results import Results
-from sims.intervals import LEVEL, Estimate, mean_of, rounded
+from sims.estimates import rounded
+from sims.intervals import LEVEL, Estimate, mean_of
 from sims.plots.comparisons import draw_panels
 from sims.scenario import Scenario
 from sims.scenario.keys import axis_words

@@ -10,16 +10,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, ttest_1samp
 
+from sims.estimates import at_most, rounded_ratio
 from sims.intervals import (
     NONE,
     Estimate,
     Known,
-    at_most,
     difference_of,
     interval,
     mean_of,
     ratio_of,
-    rounded_ratio,
     typical,
 )
 

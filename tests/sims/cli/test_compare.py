@@ -16,7 +16,8 @@ from sims.campaign import asking
 from sims.campaign.batches import RunResult
 from sims.campaign.results import Store
 from sims.errors import InputError
-from sims.intervals import NONE, Estimate, rounded
+from sims.estimates import rounded
+from sims.intervals import NONE, Estimate
 from sims.plots import comparisons
 from tests.case_files import listed
 from tests.sims.cli.commands import FEW, TINY, Shell, ended, python, spawn, until

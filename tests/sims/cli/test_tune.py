@@ -15,7 +15,8 @@ from matplotlib.figure import Figure
 
 from sims.campaign.axes import dimension
 from sims.errors import InputError
-from sims.intervals import Estimate, rounded
+from sims.estimates import rounded
+from sims.intervals import Estimate
 from sims.plots import comparisons, maps
 from tests.sims.cli.commands import Shell
 
