@@ -11,7 +11,7 @@ import pytest
 
 from actors.events import PartMeasured, Stage, StageStarted, TransferKind, TransferStarted
 from sims.errors import InputError
-from sims.live import calibration, processes
+from sims.live import calibration, trial
 from sims.live.activities import Activities
 from sims.live.calibration import (
     FAILURES,
@@ -232,7 +232,7 @@ def test_a_simulation_with_measured_costs_predicts_live_runs(
     measured_too: set[str],
 ) -> None:
     """How near depends on what else the machine does: within a factor of four on a busy one."""
-    monkeypatch.setattr(processes, "LONG_ENOUGH", 0.03)
+    monkeypatch.setattr(trial, "LONG_ENOUGH", 0.03)
     monkeypatch.setattr(calibration, "REHEARSAL", 1.2)
     monkeypatch.setattr(calibration, "FAILURES", failures)
     few = {"kind": "rigid", "jobs": [{"processors": processors, "time": 90}] * 2}
