@@ -210,8 +210,8 @@ class Repairs(Actor):
     """Members and computing time of each run that has ended at this instant and waits for its
     faults to be blamed."""
     _blamed_now: set[int] = field(init=False, factory=set)
-    """Workers that faults are blamed on at the instant `_blamed_at`; kept, because runs of replicas
-    end only after that."""
+    """Workers that faults are blamed on at the instant `_blamed_at`; kept, because some runs end
+    only after that."""
     _blamed_at: float = field(init=False, default=-1)
     _striking: bool = field(init=False, default=False)
     _dealing: bool = field(init=False, default=False)

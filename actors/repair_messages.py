@@ -72,7 +72,7 @@ class UnitCured:
 class StruckWhileDown:
     """Worker to scheduler: a fault has struck my unit (worker, node or rack) while I was DOWN. My
     state does not change because of it. Pass the fault on to those who must act on it: the actor
-    that repairs, and a job with replicas that holds me."""
+    that repairs, and a job that holds me and can do without members."""
 
     index: int
     hidden: bool = False

@@ -611,7 +611,7 @@ class Run:
     def _rate(self) -> float:
         """Return the rate of the present part, per time unit. It is 0 while a member is not UP or
         hangs, or the run pauses. Otherwise work and verifications advance at the slowest member's
-        speed, reduced while a checkpoint slows the run down, times the share of replicas that are
+        speed, reduced while a checkpoint slows the run down, times the share of groups that are
         left; all other parts have rate 1 (R1, P8, E1)."""
         copy = self.copy
         if copy.absent or self.halt:  # `passes`, inlined for speed

@@ -409,6 +409,23 @@ def test_few_files_of_a_room_name_a_mechanism(word: str) -> None:
         assert 0 < len(found) <= most, found
 
 
+MOST_NAMING = {
+    "standbys": 12,
+    "maintenance": 12,
+    "undetected": 12,
+    "replicas": 13,
+    "reserve": 17,
+}
+"""Words that name one mechanism, and the most files that ship that may have each: its home on each
+floor, the tables of these, and the section that has its keys."""
+
+
+@pytest.mark.parametrize("word", MOST_NAMING)
+def test_few_files_name_a_mechanism(word: str) -> None:
+    found = [place(path) for path in SHIPPED if re.search(rf"\b{word}\b", path.read_text())]
+    assert 0 < len(found) <= MOST_NAMING[word], found
+
+
 # --- randomness -----------------------------------------------------------------------------------
 
 HIDDEN = frozenset(("np.random", "numpy.random"))

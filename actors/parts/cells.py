@@ -1,6 +1,5 @@
 """Cells of workers, as the scheduler of a queue sees them: a job starts only on workers of its
-partition that no window of maintenance takes DOWN before its expected end (rules.md, G4, G5 and
-M2)."""
+partition that no window takes DOWN before its expected end (rules.md, G4, G5 and M2)."""
 
 from __future__ import annotations
 

@@ -119,9 +119,9 @@ class RepairReports(SchedulerPart):
             scheduler.hide(worker, cause)
             return
         copy = scheduler.dispatcher.holder(worker)
-        # Only a run with replicas goes on while it holds a worker that is DOWN.
+        # Only a run of several groups goes on while it holds a worker that is DOWN.
         held = scheduler.dispatcher.held
-        replicated = copy >= 0 and scheduler.described[held[copy][0]].replicas is not None
+        replicated = copy >= 0 and scheduler.described[held[copy][0]].divided
         if replicated:
             scheduler.dispatcher.tell_job(cause, MemberStruckAgain, worker)
         scheduler.send(self.repairs, FaultKnown(worker, copy if replicated else -1), cause)

@@ -1,5 +1,5 @@
-"""The groups into which replicas divide a copy's members, what state each is in, and how one loads
-the present state (rules.md, E1 and S1)."""
+"""Groups of a copy's members that hold the whole state each: how far each is on the way back, and
+how one loads the present state (rules.md, E1 and S1)."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class Group:
 
 @define(eq=False)
 class Groups:
-    """The replicas of one copy: groups of members, of equal size and numbered from 0, each of which
+    """The groups of one copy's members, of equal size and numbered from 0, each of which
     holds the whole state. `rules` says how few can carry the run on, and how long it pauses. Groups
     that have not dropped out carry the run on."""
 

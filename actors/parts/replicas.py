@@ -76,7 +76,7 @@ class Replicas(Part):
 
     @classmethod
     def wanted(cls, job: Host) -> bool:
-        return job.described.replicas is not None
+        return job.described.replication is not None
 
     def describe(self, cause: int) -> None:
         rules, job = self._rules, self.job
@@ -85,7 +85,7 @@ class Replicas(Part):
 
     @property
     def _rules(self) -> Replication:
-        rules = self.job.described.replicas
+        rules = self.job.described.replication
         assert rules is not None
         return rules
 

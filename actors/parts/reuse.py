@@ -28,7 +28,7 @@ class Reuse(Part):
     def placed(self, copy: Copy[Run], message: StartCopy) -> None:
         # While a run starts up its members receive nothing, and do not keep what they have
         # received.
-        starts_up = self.job.described.select or self.job.described.startup
+        starts_up = self.job.described.preparation
         for worker in copy.members if self._former and not starts_up else ():
             self._former.pop(worker, None)
 

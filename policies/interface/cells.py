@@ -1,5 +1,5 @@
 """Describes cells: sets of workers that are in the same partitions of a queue and have the same
-windows of maintenance (rules.md, G5 and M2), so that a plan only has to count them."""
+windows (rules.md, G5 and M2), so that a plan only has to count them."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def _spans(workers: Iterable[int]) -> tuple[tuple[int, int], ...]:
 
 @frozen(eq=False, slots=False)
 class Cell:
-    """Workers that are in the same partitions and are DOWN in the same windows of maintenance."""
+    """Workers that are in the same partitions and are DOWN in the same windows."""
 
     workers: tuple[tuple[int, int], ...]
     """Their numbers, as intervals."""
     windows: tuple[Window, ...]
-    """Spans of time in which they are DOWN for maintenance, sorted and disjoint."""
+    """Spans of time in which their owner has them DOWN, sorted and disjoint."""
     partitions: tuple[int, ...]
     """Numbers of the partitions that contain them, ascending."""
     place: tuple[tuple[int, ...], tuple[int, ...], int]

@@ -77,22 +77,32 @@ class BatchJob:
     node: int = 0
     """Number of workers of a node, where each copy holds whole nodes, as many as its processors
     need (an exclusive partition); 0 where it holds as many workers as it asks for."""
-    replicas: Replication | None = None
+    replication: Replication | None = None
     """The groups of its processors that hold its whole state each; None: it is lost with any
     processor."""
+
+    @property
+    def divided(self) -> bool:
+        """Whether its processors are several groups, of which it can lose some."""
+        return self.replication is not None
 
     @property
     def bare(self) -> bool:
         """Whether an attempt is nothing but the job's computation on its own processors, and is
         lost with any of them."""
-        more = self.held_ready or self.replicas or self.node
-        return not (self.startup or self.select or more)
+        return not (self.preparation or self.held_ready or self.replication or self.node)
+
+    @property
+    def preparation(self) -> float:
+        """Time that passes before an attempt's members fetch anything: the choice of workers and
+        the start-up."""
+        return self.select + self.startup
 
     @property
     def overhead(self) -> float:
         """Time for which an attempt holds its processors besides computing: choice of workers,
         start-up and verification."""
-        return self.select + self.startup + self.verification
+        return self.preparation + self.verification
 
     def believed(self, processors: int) -> float:
         """Return the time that one attempt on `processors` processors is expected to take, without
@@ -295,9 +305,9 @@ class BatchView(Protocol):
 
     @property
     def cells(self) -> Cells | None:
-        """The cells of the workers: those that are in the same partitions and have the same windows
-        of maintenance; None where all are alike, in one pool without windows. A start for which too
-        few workers of the job's partition stay UP is held back, whatever the strategy says."""
+        """The cells: workers that are in the same partitions and have the same windows; None where
+        all are alike, in one pool without windows. A start for which too few workers of the job's
+        partition stay UP is held back, whatever the strategy says."""
 
     @property
     def vacant(self) -> Sequence[Interval]:

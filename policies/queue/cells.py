@@ -1,5 +1,5 @@
-"""Plans a queue whose workers differ by partitions or windows of maintenance (rules.md, G4, G5 and
-M2), from counts of the free workers of each cell over time.
+"""Plans a queue whose workers differ by partitions or by windows of time (rules.md, G4, G5
+and M2), from counts of the free workers of each cell over time.
 
 A cell is a set of workers that are in the same partitions and have the same windows. Which workers
 of a cell a job gets is the placement's choice, and no choice between cells is by number.

@@ -135,7 +135,7 @@ class Places:
         while at < len(jobs):
             twins = run_of_twins(kinds, at, len(jobs)) - at
             kind = kinds[at]
-            step, count = filling.reserve(kind, twins, twins)
+            step, count = filling.promise(kind, twins, twins)
             given, at = jobs[at : at + count], at + count
             if step == 0:
                 starts.extend(given)

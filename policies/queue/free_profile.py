@@ -270,7 +270,7 @@ class Filling:
     """Maps each kind to the time before which no job of it fits. Reservations only reduce the room,
     so the time never moves back."""
 
-    def reserve(self, kind: Kind, now: int, later: int) -> tuple[int, int]:
+    def promise(self, kind: Kind, now: int, later: int) -> tuple[int, int]:
         """Reserve the earliest place for one job of this kind, and for as many more of the kind as
         fit beside it: up to `now` jobs in all if they start now, else up to `later`. Return (step
         of the profile at which they start, number of jobs)."""

@@ -173,7 +173,7 @@ def _planned(view: BatchView, m: int | None, counted: bool) -> Decision:
         if left > 0:
             # Under EASY, a job that starts at once uses none of the m reservations.
             bounded = min(twins, left)
-            step, count = filling.reserve(kinds[at], bounded if counted else twins, bounded)
+            step, count = filling.promise(kinds[at], bounded if counted else twins, bounded)
             made += count if counted or step > 0 else 0
             after = at + count
         else:

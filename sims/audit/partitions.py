@@ -23,7 +23,7 @@ Choice = Callable[[Free, int, Spans], Spans]
 had a moment ago."""
 GREEDY = "R-LIST-0", "greedy"
 PLANLESS = "FCFS", "R-SHELF-B", "R-SHELF-NB", "R-SHELFFILL-B", "R-SHELFFILL-NB"
-"""Policies that reserve nothing, so that a start takes what is free now."""
+"""Policies that make no reservation, so that a start takes what is free now."""
 
 
 @define(eq=False)

@@ -174,7 +174,7 @@ class QueueChecks(DecisionChecks):
         job, size = copy.job, copy.full
         names = self.limits.started(copy, partitions.occupied(w, job, size), self._promised())
         width = size if job.copies else self.widths.of(job.name, size)
-        allowed(width == size or self.free_for(job) >= width, "{} waits for its standbys", job.name)
+        allowed(width == size or self.free_for(job) >= width, "{} waits for all it holds", job.name)
         rule = self._around_windows(copy, event)
         if rule is not None and w.free.count >= size:
             due = self._due_workers(rule, job, size)

@@ -336,7 +336,7 @@ class World:
     resting: set[int] = Factory(set)
     """Workers that copies hold as the rest of their members' nodes (G6)."""
     joined: float = -1
-    """Time of the last decision before which repaired workers became standbys."""
+    """Time of the last decision before which repaired workers joined copies."""
     replaces: bool = False
     """Whether members are replaced."""
     decider: Any = None

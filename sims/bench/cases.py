@@ -138,7 +138,7 @@ def fleet(size: float) -> Iterator[Case]:
     """Measure what a fault of one wide job costs, which then starts again from its image on the
     workers that are left: the cost should not grow with the job's width. There are 1,000 faults at
     size 1. Last come parts of AIReSim's default run and of its second regime, with workers that
-    fail often (lemons), repairs, standbys and a reserve."""
+    fail often (lemons), repairs, and workers that are held ready or called."""
     faults = max(2, int(1000 * size))
     for width in (256, 4096, 16384):
         # An image is saved once, after 1,000 s; a fault each 100 s keeps the work from a second.

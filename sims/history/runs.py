@@ -1,7 +1,6 @@
 """Keeps the jobs in the system and the runs that hold members.
 
-What a mechanism does to runs (checkpoints, standbys, replacement, replicas, storage) is followed in
-the module of its name.
+What a mechanism, such as checkpoints, does to runs is followed in the module of its name.
 """
 
 from __future__ import annotations
@@ -402,7 +401,7 @@ class Runs(Workers):
         self._meet(run, self._take(run, event.processors, record), record)
 
     def let_in(self, run: Run, record: Record, processors: str) -> None:
-        """Make the workers `processors`, which the run holds aside as members of dropped replicas,
+        """Make the workers `processors`, which the run holds aside as members of dropped groups,
         its members again."""
         numbers = numbers_in(processors)
         run.dropped = text(without(spans_in(run.dropped), numbers))

@@ -158,8 +158,8 @@ class Run:
     """Whether the run's last checkpoint to begin is on its second level: shared storage, or the
     master, saves what members have saved for each other before."""
     aside: str = ""
-    """Workers that the job holds and the run does not compute on, as a set of intervals: standbys,
-    members of replicas that have dropped out, and the rest of nodes that it holds whole."""
+    """Workers that the job holds and the run does not compute on, as a set of intervals: those
+    held ready, members of groups that have dropped out, and the rest of nodes that it holds whole."""
     aside_away: set[int] = field(factory=set)
     """Numbers of the workers in `aside` that are not UP."""
     aside_since: float = 0
@@ -167,12 +167,12 @@ class Run:
     aside_seq: int = -1
     """Sequence number of the event that set `aside_since`."""
     dropped: str = ""
-    """Members of replicas that have dropped out, as a set of intervals."""
+    """Members of groups that have dropped out, as a set of intervals."""
     rest: str = ""
     """Workers of its members' nodes that are idle because the job holds whole nodes, as a set of
     intervals."""
     paused: bool = False
-    """Whether the run stands still as replicas drop out or rejoin."""
+    """Whether the run stands still as groups of its members drop out or rejoin."""
     hung: int | None = None
     """The member that hangs, so that the run does not advance; None: none does."""
     outcome: Outcome | None = None
@@ -335,8 +335,8 @@ class Listener:
         members."""
 
     def aside_span(self, run: Run, until: float) -> None:
-        """Note what workers did over [run.aside_since, until) that `run` held aside: standbys, and
-        members of replicas that have dropped out.
+        """Note what workers did over [run.aside_since, until) that `run` held aside: ready to
+        replace members, or as members of groups that have dropped out.
 
         Over that time they were the workers `run.aside`, of which `run.aside_away` were not UP.
         """

@@ -130,7 +130,7 @@ class Faults:
 
 @define
 class Repairs:
-    """Counts what the repairs, the reserve and the replicas of a log have done."""
+    """Counts what repairs, calls of workers and groups of members of a log have done."""
 
     failed: Counter[int] = field(factory=Counter)
     """Number of faults of units, by the number of the law."""
@@ -141,14 +141,14 @@ class Repairs:
     retired: int = 0
     """Number of units that retired."""
     called: int = 0
-    """Number of workers of the reserve that were called."""
+    """Number of workers that were called."""
     drops: Counter[str] = field(factory=Counter)
-    """Number of times that replicas have dropped out of runs, and rejoined them."""
+    """Number of times that groups of members have dropped out of runs, and rejoined them."""
     described: bool = False
-    """Whether anything is repaired, or there is a reserve."""
+    """Whether anything is repaired, or workers are there to be called."""
 
     def read(self, event: Event) -> None:
-        """Count an event about a repair, the reserve or replicas."""
+        """Count an event about a repair, a call of a worker or a group of members."""
         match event:
             case RepairDescribed() | ReserveDescribed():
                 self.described = True
@@ -180,7 +180,7 @@ OF_REPAIRS: tuple[type[Event], ...] = (
     *(RepairDescribed, ReserveDescribed, UnitFailed, FaultBlamed, RepairEnded, UnitRetired),
     *(ReserveCalled, ReplicasDropped, ReplicasRejoined, FaultsDescribed),
 )
-"""Events that repairs, the reserve and replicas are counted from."""
+"""Events that all these are counted from."""
 DROPS: dict[type[Event], str] = {
     ReplicasDropped: "dropped out",
     ReplicasRejoined: "rejoined",

@@ -89,7 +89,7 @@ class Workers:
     spares: range = field(init=False, default=range(0))
     """Numbers of the spares, which start no job."""
     windows: list[MaintenancePlanned] = field(init=False, factory=list)
-    """Windows of maintenance, in the order of the log."""
+    """Windows in which owners take workers DOWN, in the order of the log."""
     zone: str = field(init=False, default="UTC")
     """Time zone of the jobs' log, as an IANA name."""
     begins: float | None = field(init=False, default=None)
@@ -253,8 +253,8 @@ class Workers:
         run.aside_since, run.aside_seq = record.t, record.seq
 
     def ready(self, run: Run, aside: str, record: Record) -> None:
-        """Let `run` hold the workers of the set `aside` without computing on them, as standbys for
-        example; no run holds them so far."""
+        """Let `run` hold the workers of the set `aside` without computing on them; no run holds
+        them so far."""
         run.aside, run.aside_away = aside, set()
         run.aside_since, run.aside_seq = record.t, record.seq
         if aside:

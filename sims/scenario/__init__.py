@@ -362,7 +362,7 @@ class Scenario(Section):
     @cached_property
     def full_platform(self) -> Platform:
         """All workers of the scenario by number, with what their owners do to them, nodes, racks
-        and windows of maintenance."""
+        and windows."""
         return Platform.of(
             (self.platform or PlatformSection()).dated(self.calendar),
             *(self.workers, self.random_workers, self.reclaims),

@@ -51,7 +51,7 @@ class Platform:
     """Maps a worker to the spans in which its owner takes it back, in addition to its
     availability."""
     windows: Mapping[int, Spans] = field(factory=dict)
-    """Maps a worker to its windows of maintenance, in which its owner takes it DOWN."""
+    """Maps a worker to its windows, in which its owner takes it DOWN."""
     acts: frozenset[Act] = frozenset()
     """What agents may do."""
 
@@ -135,9 +135,9 @@ class Platform:
         return self.size - self.pool.spares
 
     @cached_property
-    def reserve(self) -> range:
-        """Numbers of the workers of the reserve, the last ones before the spares: their owner keeps
-        them until they are called for a job that lacks workers."""
+    def kept(self) -> range:
+        """Numbers of the workers that their owner keeps until they are called for a job that lacks
+        workers: the last ones before the spares."""
         return range(max(self.able - self.pool.reserve, 0), self.able)
 
     @cached_property
@@ -175,14 +175,14 @@ class Platform:
     @property
     def owned(self) -> bool:
         """Whether an owner or an agent can take any worker away: by its availability, a reclaim, a
-        window of maintenance or the reserve."""
-        kept = self.reclaims or self.windows or self.reserve or Act.TAKE in self.acts
+        window, or because it is kept until a call."""
+        kept = self.reclaims or self.windows or self.kept or Act.TAKE in self.acts
         return bool(kept) or any(not it.unowned for it in self.sections)
 
     @property
     def owned_workers(self) -> Iterator[int]:
         """Numbers of the workers that an owner can take away by their availability or by reclaims;
-        windows of maintenance and the reserve do not count."""
+        windows and calls do not count."""
         workers = enumerate(self)
         return (n for n, own in workers if n in self.reclaims or not own.unowned)
 
@@ -228,13 +228,13 @@ class Platform:
         """Return whether the worker's state or speed can change by itself, without a fault: an
         owner can take it away, or its speed can differ from 1."""
         own = self[worker]
-        theirs = worker in self.reclaims or worker in self.windows or worker in self.reserve
+        theirs = worker in self.reclaims or worker in self.windows or worker in self.kept
         return not own.unowned or own.varies or theirs
 
     def changes(self, worker: int, rng: Generator) -> Iterator[Change]:
         """Yield (time, state) for each state that the worker's owner gives it, from time 0 on: by
-        its availability, drawn with `rng`, by reclaims, and by windows of maintenance, in which it
-        is DOWN. Faults are not among them.
+        its availability, drawn with `rng`, by reclaims, and by windows, in which it is DOWN. Faults
+        are not among them.
 
         Within a reclaim the state is RECLAIMED unless the owner has the worker DOWN (rules.md, W1).
         """
@@ -247,7 +247,7 @@ class Platform:
 
     def announced(self, worker: int, rng: Generator) -> Iterator[Change]:
         """Yield (time, state) for the changes of state of which the worker's owner gives notice:
-        those of its availability, drawn with `rng`, and windows of maintenance, but no reclaims."""
+        those of its availability, drawn with `rng`, and windows, but no reclaims."""
         changes = self[worker].availability.changes(rng)
         if worker not in self.windows:
             return changes

@@ -65,7 +65,7 @@ class FreeWorkers:
     """Runs of other jobs that started at that instant."""
     numbers: frozenset[int] = frozenset()
     """Numbers of the workers that were free before the decisions; known only where the log has
-    windows of maintenance."""
+    windows."""
     first: str | None = None
     """Name of the job ahead in the queue that kept free workers of a partition from later ones;
     None if a reservation did, or there are no partitions."""

@@ -39,7 +39,7 @@ class Waits(Listener):
     _before: int | None = None
     """Number of free workers before the decisions of this instant; None before the first one."""
     _numbers: frozenset[int] = frozenset()
-    """Numbers of these workers, where the log has windows of maintenance."""
+    """Numbers of these workers, where the log has windows."""
     _freed: list[Run] = field(factory=list)
     _back: list[int] = field(factory=list)
     _begun: list[Run] = field(factory=list)

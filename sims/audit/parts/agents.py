@@ -220,7 +220,7 @@ class AgentRules(PartRules):
         return seq
 
     def call(self, w: World, event: AgentCalledReserve) -> Script:
-        """Check that an agent calls the next worker of the reserve."""
+        """Check that an agent calls the next worker that there is to call."""
         seq = yield event, self.causes(event.agent)
         for part in w.parts[PartRules.called_for_agent]:
             part.called_for_agent(event.worker, seq)

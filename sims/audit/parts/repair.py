@@ -365,7 +365,7 @@ class ExpectedRepairs:
 
     def _must_be_back(self, number: int) -> bool:
         """Return whether worker `number` is DOWN for no reason: no unit in repair, owner or window
-        of maintenance keeps it so."""
+        keeps it so."""
         w = self.w
         kept = self.broken.get(number) or number not in w.unowned or w.kept(number, DOWN)
         return not kept and w.worker(number).state is DOWN

@@ -1,4 +1,4 @@
-"""The groups into which replicas divide a copy's members, as the audit expects them (rules.md,
+"""Groups of a copy's members that hold the whole state each, as the audit expects them (rules.md,
 E1)."""
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class ExpectedGroup:
 
 @define(eq=False)
 class ExpectedReplicas:
-    """The replicas (groups of members that hold the whole state each) into which a copy's members
+    """The groups of members, which hold the whole state each, into which a copy's members
     are divided, and the faults among them (E1)."""
 
     rules: ReplicasDescribed
@@ -92,7 +92,7 @@ class ExpectedReplicas:
 
     @property
     def share(self) -> float:
-        """Fraction of its full rate at which the run computes: that of the replicas that take
+        """Fraction of its full rate at which the run computes: that of the groups that take
         part."""
         return len(self.left) / len(self.groups)
 
@@ -112,8 +112,8 @@ class ExpectedReplicas:
 
 @define(eq=False)
 class Pause:
-    """A pause of a run as replicas drop out or rejoin. Its time passes while all members of the
-    replicas that take part are UP."""
+    """A pause of a run as groups drop out or rejoin. Its time passes while all members of the
+    groups that take part are UP."""
 
     copy: ExpectedCopy
     length: float

@@ -20,7 +20,7 @@ from sims.audit.world import Handler, HeadLine, PartRules, World
 @define(eq=False)
 class ExpectedStorage:
     """The shared storage, and the accounts that share its bandwidth: those of runs, of checkpoints
-    beside them, and of replicas that load the state."""
+    beside them, and of groups of members that load the state."""
 
     bandwidth: float
     each: float

@@ -81,7 +81,7 @@ def not_fixed(summary: Summary) -> float:
 
 
 def called(summary: Summary) -> float:
-    """Return the number of workers of the reserve that were called."""
+    """Return the number of workers that were called."""
     return float(summary.repairs.called)
 
 

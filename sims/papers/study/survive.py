@@ -1,4 +1,4 @@
-"""Compare checkpoints, replicas and restarts on machines that their owners reclaim.
+"""Compare checkpoints, copies and restarts on machines that their owners reclaim.
 
 Rigid and iterative jobs are sent to spot instances behind a master with n_com channels, and survive
 in six ways: by re-execution, by images at the master (Young's period, or a fixed one), by buddy

@@ -330,7 +330,7 @@ def _maker(scenario: Scenario, system: System, reports: bool) -> Callable[[int],
             system.describe(WorkerPriced, *astuple(priced))
         if section.varies:
             speeds = section.speeds(system.stream(f"speed/{name}"), scenario.folder)
-        return Worker(*about, owner, speeds, notices, index in platform.reserve)
+        return Worker(*about, owner, speeds, notices, index in platform.kept)
 
     return make
 

@@ -182,7 +182,7 @@ def _runs(scenario: Scenario, system: System) -> Prepared:
         it.job.index: evolve(it.rules(scenario), copies=copies, cloning=cloning)
         for it in jobs.submissions
     }
-    started = any(job.startup or job.select for job in jobs.jobs)
+    started = any(job.preparation for job in jobs.jobs)
     free = scenario.master is None and not started and all(map(_moves_freely, rules.values()))
     decider = CopyRuns(decides, _rule(scenario), afresh=free, cloning=cloning)
 

@@ -61,7 +61,7 @@ class Agents(ScenarioPart):
         platform = scenario.full_platform
         delays = [law.detection for law in scenario.faults.laws if not law.hangs]
         around = Surroundings(
-            platform.size, platform.node, platform.reserve, scenario.times is Unit.SLOT
+            platform.size, platform.node, platform.kept, scenario.times is Unit.SLOT
         )
         own = enumerate(platform) if platform.acts and platform.sections else ()
         changing = frozenset(worker for worker, section in own if section.varies)

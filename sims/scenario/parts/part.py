@@ -81,7 +81,7 @@ class Made:
 
 
 class ScenarioPart:
-    """Base class of the mechanisms of a scenario: standbys, repair, partitions and so on. Whoever
+    """Base class of the mechanisms of a scenario, such as repair. Whoever
     reads, builds or checks a scenario asks all of them, in the order of `PARTS`, and knows none by
     name. A part answers those questions that its mechanism is about; the answers here are those of
     a mechanism that a scenario does not have."""

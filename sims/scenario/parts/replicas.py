@@ -21,7 +21,7 @@ class Replicas(ScenarioPart):
 
     def asked(self, job: BatchJob, section: JobSection, own: AnyJob | None) -> BatchJob:
         divided = own.replication if isinstance(own, RigidJob) else None
-        return job if divided is None else evolve(job, replicas=divided)
+        return job if divided is None else evolve(job, replication=divided)
 
     def of_queues(self, scenario: Scenario) -> Iterator[Refusal]:
         why = "chooses the workers of each run itself, and a run ends with any of them"
@@ -34,5 +34,5 @@ class Replicas(ScenarioPart):
             yield "job.jobs.replicas"
 
     def assumed(self, job: BatchJob) -> Iterator[str]:
-        if job.replicas is not None:
+        if job.divided:
             yield "that each fault stops the job, as with replicas few of them do"

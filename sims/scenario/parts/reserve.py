@@ -23,7 +23,7 @@ class Reserve(ScenarioPart):
     """The reserve of a platform."""
 
     def of_queues(self, scenario: Scenario) -> Iterator[Refusal]:
-        if scenario.full_platform.reserve:
+        if scenario.full_platform.kept:
             why = "has no queue whose first job could lack workers"
             yield "platform.reserve", why, "no reserve"
 
@@ -43,25 +43,25 @@ class Reserve(ScenarioPart):
 
     def of_queue(self, scenario: Scenario, policy: BatchPolicy) -> Iterator[QueuePart]:
         platform = scenario.full_platform
-        if platform.reserve:
-            yield ReserveOfQueue(list(platform.reserve), platform.pool.reserve_delay)
+        if platform.kept:
+            yield ReserveOfQueue(list(platform.kept), platform.pool.reserve_delay)
 
     def acts_refused(self, scenario: Scenario, ignored: bool) -> Mapping[Act, str]:
-        if scenario.full_platform.reserve:
+        if scenario.full_platform.kept:
             return {}
         return {Act.CALL: "there is none; accepted: a scenario with platform.reserve"}
 
     def describe(self, scenario: Scenario, system: System) -> None:
         platform = scenario.full_platform
-        if platform.reserve:
-            named = text(((platform.reserve[0], platform.reserve[-1]),))
+        if platform.kept:
+            named = text(((platform.kept[0], platform.kept[-1]),))
             system.describe(ReserveDescribed, named, platform.pool.reserve_delay)
 
     def names_owned(self, scenario: Scenario) -> bool:
-        return bool(scenario.full_platform.reserve)
+        return bool(scenario.full_platform.kept)
 
     def simulated(self, scenario: Scenario) -> Iterator[str]:
-        if scenario.full_platform.reserve:
+        if scenario.full_platform.kept:
             yield "platform.reserve"
 
     def lengths(self, scenario: Scenario) -> Iterator[Timed]:
