@@ -27,7 +27,7 @@ from actors.events.quantities import NONE, Quantity
 from actors.runtime import Event
 from actors.runtime.deliveries import MessageReceived
 from sims.errors import InputError
-from sims.exports.tables import FACTS, ROWS
+from sims.exports.tables import FACTS, JOBS, ROWS, hint_of
 from sims.history.rows import JobRow, Use
 from sims.log import RUNTIMES
 from sims.options import argument, run_script
@@ -173,12 +173,25 @@ def _rows() -> Iterator[str]:
         about = _in_log_words(kind.__doc__ or "")
         yield from (f"**{what.value}**: {about}", "", *HEAD)
         if kind is JobRow:
-            found = [Field(it, _type(typed), *rest) for it, (typed, *rest) in FACTS.items()]
+            found = list(map(_fact, FACTS))
             more = (it for event in (JobSubmitted, JobDescribed) for it in fields(event))
             found += [it for it in more if it.name not in FACTS]
         else:
             found = fields(kind)
         yield from (*(each.row() for each in found), "")
+
+
+def _fact(column: str) -> Field:
+    """Return the description of a computed column of the table of jobs, from `JobRow`."""
+    name, (_, _, outcome) = FACTS[column], column.partition("runs_")
+    own = getattr(JobRow, name)
+    about = own.__doc__ if isinstance(own, property) or callable(own) else None
+    meaning = about or attribute_docs(JobRow)[name]
+    if outcome:
+        meaning = f"Number of runs that ended as {outcome}."
+    units = ", ".join(it.unit for it in quantities(hint_of(name, units=True))) or NONE
+    words = _in_log_words(meaning).removeprefix("Return the ")
+    return Field(column, _type(JOBS[column]), units, words[0].upper() + words[1:])
 
 
 def _event(kind: type[Event]) -> Iterator[str]:

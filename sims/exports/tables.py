@@ -68,31 +68,40 @@ def _described() -> Iterator[tuple[str, type]]:
 DESCRIBED = dict(_described())
 """Columns for the facts that the log gives of a job before it starts."""
 
-FACTS: dict[str, tuple[type, str, str]] = {
-    "job": (str, "none", "The job's name."),
-    "submitted": (float, "time", "Time of the submission."),
-    "started": (float, "time", "Time of the first start."),
-    "ended": (float, "time", "Time at which the job was completed or killed."),
-    "completed": (bool, "none", "Whether the job completed its work."),
-    "waited": (float, "time", "Time from the submission to the first start."),
-    "flowtime": (float, "time", "Time from the submission to the end."),
-    "runs": (int, "runs", "Number of runs that the job began."),
-    **{
-        f"runs_{it.value}": (int, "runs", f"Number of runs that ended as {it.value}.")
-        for it in Outcome
-    },
-    "processor_time": (float, "workers x time", "Integral of the number of workers held."),
-    "processors": (int, "workers", "Largest number of workers held at one time."),
-    "stretch": (float, "none", "Flowtime over the job's own error-free time."),
-    "bounded_slowdown": (
-        float,
-        "none",
-        "The same with an own time of at least 10 s, or of the scenario's bound; at least 1.",
-    ),
-}
-"""Columns of the table of jobs that are computed: the type of the cells, unit and meaning."""
 
-JOBS: dict[str, type] = {**{name: kind for name, (kind, _, _) in FACTS.items()}, **DESCRIBED}
+def _cell_type(hint: Any) -> type:
+    """Return the type of the cells for values of a type."""
+    kinds = members_of(hint)
+    plain = (it for it in (bool, int, float) if it in kinds)
+    return float if float in kinds else next(plain, str)
+
+
+FACTS: dict[str, str] = {
+    "job": "name",
+    **{name: name for name in ("submitted", "started", "ended", "completed")},
+    "waited": "wait",
+    **{name: name for name in ("flowtime", "runs")},
+    **{f"runs_{it.value}": "runs" for it in Outcome},
+    **{name: name for name in ("processor_time", "processors", "stretch", "bounded_slowdown")},
+}
+"""Maps each computed column of the table of jobs to the attribute of `JobRow` that has its type,
+its unit and its meaning. Those of runs by outcome count some of the runs."""
+
+
+def hint_of(attribute: str, units: bool = False) -> Any:
+    """Return the type of an attribute of `JobRow`, with its unit if `units`: of a field, or of what
+    a property or a method returns."""
+    found = getattr(JobRow, attribute)
+    made = found.fget if isinstance(found, property) else found
+    kinds = made if callable(made) else JobRow
+    hints = get_type_hints(kinds, include_extras=units)
+    return hints["return" if kinds is made else attribute]
+
+
+JOBS: dict[str, type] = {
+    **{column: _cell_type(hint_of(name)) for column, name in FACTS.items()},
+    **DESCRIBED,
+}
 """Maps each column of the table of jobs to its type. Cells are empty where the log ends too early
 or does not know. The last columns are the fields of the events that describe the job."""
 
@@ -173,12 +182,6 @@ def columns_of(what: Frame) -> dict[str, type]:
     kind = ROWS[what]
     hints = get_type_hints(kind)  # without their units
     return {name: _cell_type(hints[name]) for name in attrs.fields_dict(kind)}
-
-
-def _cell_type(hint: Any) -> type:
-    kinds = members_of(hint)
-    plain = (it for it in (bool, int, float) if it in kinds)
-    return float if float in kinds else next(plain, str)
 
 
 def rows_of(records: Iterable[Record], what: Frame) -> Iterator[Row]:
@@ -315,16 +318,16 @@ def _event(record: Record) -> Row:
 def _job(row: JobRow, bound: float) -> Row:
     """Return the cells of a job in the table of jobs, with the columns JOBS; `bound` is the
     smallest own time of bounded slowdown, in time units."""
-    facts = {} if row.described is None else attrs.asdict(row.described)
-    facts |= attrs.asdict(row.event)
-    return (
-        *(row.name, row.submitted, row.started, row.ended, row.completed),
-        *(row.wait, row.flowtime, row.runs),
-        *(row.outcomes.get(outcome, 0) for outcome in Outcome),
-        *(row.processor_time, row.processors or None),
-        *(row.stretch, row.bounded_slowdown(bound)),
-        *(_plain(facts.get(name)) for name in DESCRIBED),
-    )
+    said = {} if row.described is None else attrs.asdict(row.described)
+    said |= attrs.asdict(row.event)
+    counts = {f"runs_{it.value}": row.outcomes.get(it, 0) for it in Outcome}
+    cells: dict[str, Value] = {
+        **{column: getattr(row, name) for column, name in FACTS.items() if column not in counts},
+        **counts,
+        "processors": row.processors or None,
+        "bounded_slowdown": row.bounded_slowdown(bound),
+    }
+    return (*(cells[column] for column in FACTS), *(_plain(said.get(name)) for name in DESCRIBED))
 
 
 def _plain(value: Any) -> Any:

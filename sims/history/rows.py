@@ -20,10 +20,12 @@ from actors.events.quantities import (
     JobCount,
     JobName,
     Quantity,
+    RunCount,
     RunNumber,
     Share,
     Time,
     Work,
+    WorkerCount,
     WorkerNumber,
     WorkerSet,
 )
@@ -44,6 +46,8 @@ def row(cls: C) -> C:
     return define(cls, eq=False)
 
 
+Ratio = Annotated[float, Quantity()]
+ProcessorTime = Annotated[float, Quantity("workers x time")]
 Seq = Annotated[int, Quantity(meaning="Number of the event that began it.")]
 Told = Annotated[int, Quantity(meaning="Number of the event that tells of it.")]
 Start = Annotated[float, Quantity("time", "Time at which it began.")]
@@ -60,21 +64,22 @@ class JobRow:
     """Description of the job in the log's head; None in logs that do not describe jobs."""
     seq: int
     """Sequence number of the submission, by which jobs are ordered."""
-    submitted: float
-    started: float | None
-    """Time of the job's first start; None if the job never started."""
-    ended: float | None
+    submitted: Time
+    """Time of the submission."""
+    started: Time | None
+    """Time of the first start; None if the job never started."""
+    ended: Time | None
     """Time at which the job was completed or killed; None if the log ends before."""
     killed: bool
     """Whether the job was killed at its limit, or cancelled by the agent that submitted it."""
     outcomes: dict[Outcome, int]
     """Number of the job's runs that ended in each way."""
-    runs: int
+    runs: RunCount
     """Number of runs that the job began."""
-    processors: int
-    """Largest number of processors that the job held at one time, over all of its copies."""
-    processor_time: float
-    """Integral of the number of processors held over time, those kept between two runs included."""
+    processors: WorkerCount
+    """Largest number of workers held at one time, over all of the job's copies."""
+    processor_time: ProcessorTime
+    """Integral of the number of workers held, those kept between two runs included."""
     work: float
     """Work of the completed job, or of its iterations, as time at speed 1 on the workers that
     computed it."""
@@ -86,36 +91,35 @@ class JobRow:
     """Name of the partition whose workers the job may have; empty if there are none."""
 
     @property
-    def name(self) -> str:
-        """Name of the job."""
+    def name(self) -> JobName:
+        """The job's name."""
         return self.event.job
 
     @property
     def completed(self) -> bool:
-        """Whether the job has ended by completing its work, not by being killed."""
+        """Whether the job completed its work."""
         return self.ended is not None and not self.killed
 
     @property
-    def wait(self) -> float | None:
-        """Time from submission to the first start; None if the job never started."""
+    def wait(self) -> Time | None:
+        """Time from the submission to the first start; None if the job never started."""
         return None if self.started is None else self.started - self.submitted
 
     @property
-    def flowtime(self) -> float | None:
-        """Time from submission to the job's end, also called response time; None before the
-        end."""
+    def flowtime(self) -> Time | None:
+        """Time from the submission to the end, also called response time; None before the end."""
         return None if self.ended is None else self.ended - self.submitted
 
     @property
-    def stretch(self) -> float | None:
-        """Flowtime divided by the job's error-free time by itself, also called slowdown; None
-        before the job's end, and where that time is unknown or 0."""
+    def stretch(self) -> Ratio | None:
+        """Flowtime over the job's own error-free time, also called slowdown; None before the job's
+        end, and where that time is unknown or 0."""
         flowtime = self.flowtime
         return flowtime / self.own if flowtime is not None and self.own > 0 else None
 
-    def bounded_slowdown(self, bound: float) -> float | None:
-        """Return the flowtime divided by the job's own time or by `bound`, whichever is longer; at
-        least 1; None where `stretch` is."""
+    def bounded_slowdown(self, bound: float) -> Ratio | None:
+        """Return the flowtime over the job's own time or over `bound` (10 s, or the scenario's),
+        whichever is longer; at least 1; None where `stretch` is."""
         return None if self.stretch is None else float(bounded(self.flowtime, self.own, bound))
 
 
