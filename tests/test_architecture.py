@@ -14,6 +14,7 @@ from statistics import median
 
 import pytest
 
+from sims.history.states import HOOKS
 from sims.log import VOCABULARY
 from sims.world import VERSION
 
@@ -278,6 +279,26 @@ def test_the_hooks_of_a_history_are_overridden_by_its_writers_and_by_traces_alon
     assert {file.rpartition("/")[0] for file in users} == {
         *("sims/history", "sims/trace"),
     }
+
+
+VISITED = {
+    *("job_submitted", "iteration_ended", "job_ended", "run_started", "run_ended"),
+    *("run_released", "member_changed", "worker_changed"),
+}
+"""Hooks of a history's visitor by which traces follow what happens."""
+
+
+def test_traces_visit_a_log_by_hooks_that_say_what_happens() -> None:
+    overridden = {
+        method.name
+        for path in SHIPPED
+        if place(path).startswith("sims/trace/")
+        for node in nodes(path)
+        if isinstance(node, ast.ClassDef) and "Listener" in map(ast.unparse, node.bases)
+        for method in node.body
+        if isinstance(method, ast.FunctionDef) and method.name in HOOKS
+    }
+    assert overridden == VISITED
 
 
 # --- classes --------------------------------------------------------------------------------------

@@ -260,8 +260,12 @@ class Worker:
 
 
 class Listener:
-    """Base class of objects that a history notifies of changes. A listener overrides the methods
-    (hooks) for the changes that it needs; a history calls no others.
+    """Visits a history: base class of objects that a history notifies of changes. A listener
+    overrides the methods (hooks) for the changes that it needs; a history calls no others.
+
+    The first hooks say what happens, with the record that says so: traces, which explain a job's
+    life, visit a log by these alone, and ask the history for the state as it is then. The others
+    say what is over: rows are written from them.
 
     `record` is the record that made the change; where one line stands for many runs, all of their
     hooks get that line's record.
@@ -270,16 +274,51 @@ class Listener:
     history: Any
     """The History that the listener listens to, once `History.listen` has been called."""
 
-    def time_passed(self, until: float) -> None:
-        """Take note that time passes: nothing changes over [history.now, until). Called before the
-        first record at `until` is applied."""
+    # --- what happens ---------------------------------------------------------------------------
 
     def job_submitted(self, job: Job, record: Record) -> None:
         """Note that a job has been submitted, and waits."""
 
+    def iteration_ended(self, job: Job, record: Record) -> None:
+        """Note that an iteration of a job is completed."""
+
     def job_ended(self, job: Job, record: Record) -> None:
         """Note that a job is completed or killed; runs of the job may end after it, at the same
         instant."""
+
+    def run_started(self, run: Run, record: Record) -> None:
+        """Note that a run holds its members from now on."""
+
+    def run_widened(self, run: Run, record: Record) -> None:
+        """Note that a run that has just started holds the workers `run.aside` besides its
+        members."""
+
+    def run_ended(self, run: Run, record: Record, done: float) -> None:
+        """Note that a run has ended, with `done` work done, and with it the run's last span.
+
+        `outcome`, `end` and `kept` are set; all other values of `run` still describe the last span.
+        """
+
+    def run_released(self, run: Run, record: Record) -> None:
+        """Note that a run that has ended holds its members no longer: they are free, or the next
+        run of the job, for which they were kept, has taken them over."""
+
+    def member_changed(self, run: Run, worker: int, record: Record) -> None:
+        """Note that something has changed for a worker among the run's members: its state, its
+        message or its speed.
+
+        Also called for a worker that joins the run and is not UP, has a message under way or has
+        speed 0.
+        """
+
+    def worker_changed(self, worker: Worker, record: Record) -> None:
+        """Note that a worker's state or message has changed."""
+
+    # --- what is over, for writers of rows ------------------------------------------------------
+
+    def time_passed(self, until: float) -> None:
+        """Take note that time passes: nothing changes over [history.now, until). Called before the
+        first record at `until` is applied."""
 
     def job_over(self, row: JobRow) -> None:
         """Take the facts of a job that is over, or that is still in the system where the log ends.
@@ -287,9 +326,6 @@ class Listener:
         Called once for every job, after the last event of the instant at which the job ended:
         copies of a job end after it, at the same instant.
         """
-
-    def iteration_ended(self, job: Job, record: Record) -> None:
-        """Note that an iteration of a job is completed."""
 
     def queue_changed(self, now: float) -> None:
         """Note that, at `now`, the number of waiting jobs (`history.waiting`) or of running ones
@@ -302,21 +338,12 @@ class Listener:
         `history.sharing` has all runs whose bandwidth is above 0.
         """
 
-    def run_started(self, run: Run, record: Record) -> None:
-        """Note that a run holds its members from now on."""
-
     def run_span(self, run: Run, record: Record, done: float) -> None:
         """Note what a run did over [run.since, record.t): it was in one stage, at one rate, with
         the same members; `done` is the work done at the end.
 
         `run` is still as it was over that time. The last span before the run's end is reported by
         `run_ended` alone; where the members are kept, one more span follows the end.
-        """
-
-    def run_ended(self, run: Run, record: Record, done: float) -> None:
-        """Note that a run has ended, with `done` work done, and with it the run's last span.
-
-        `outcome`, `end` and `kept` are set; all other values of `run` still describe the last span.
         """
 
     def run_over(self, run: Run, end: float) -> None:
@@ -326,27 +353,11 @@ class Listener:
         Called once for every run.
         """
 
-    def run_released(self, run: Run, record: Record) -> None:
-        """Note that a run that has ended holds its members no longer: they are free, or the next
-        run of the job, for which they were kept, has taken them over."""
-
-    def run_widened(self, run: Run, record: Record) -> None:
-        """Note that a run that has just started holds the workers `run.aside` besides its
-        members."""
-
     def aside_span(self, run: Run, until: float) -> None:
         """Note what workers did over [run.aside_since, until) that `run` held aside: ready to
         replace members, or as members of groups that have dropped out.
 
         Over that time they were the workers `run.aside`, of which `run.aside_away` were not UP.
-        """
-
-    def member_changed(self, run: Run, worker: int, record: Record) -> None:
-        """Note that something has changed for a worker among the run's members: its state, its
-        message or its speed.
-
-        Also called for a worker that joins the run and is not UP, has a message under way or has
-        speed 0.
         """
 
     def worker_span(self, worker: Worker, until: float) -> None:
@@ -355,9 +366,6 @@ class Listener:
 
         The runs that held the worker over that time still hold it (`history.holders`).
         """
-
-    def worker_changed(self, worker: Worker, record: Record) -> None:
-        """Note that a worker's state or message has changed."""
 
     def log_ended(self, now: float) -> None:
         """Note that the log ends at `now`; spans that are open are not reported."""
