@@ -283,7 +283,7 @@ def test_the_hooks_of_a_history_are_overridden_by_its_writers_and_by_traces_alon
 
 VISITED = {
     *("job_submitted", "iteration_ended", "job_ended", "run_started", "run_ended"),
-    *("run_released", "member_changed", "worker_changed"),
+    *("run_widened", "run_released", "member_changed", "worker_changed"),
 }
 """Hooks of a history's visitor by which traces follow what happens."""
 

@@ -159,7 +159,7 @@ class Run:
     master, saves what members have saved for each other before."""
     aside: str = ""
     """Workers that the job holds and the run does not compute on, as a set of intervals: those
-    held ready, members of groups that have dropped out, and the rest of nodes that it holds whole."""
+    held ready, members of groups that dropped out, and the rest of nodes that it holds whole."""
     aside_away: set[int] = field(factory=set)
     """Numbers of the workers in `aside` that are not UP."""
     aside_since: float = 0
