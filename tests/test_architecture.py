@@ -431,7 +431,7 @@ def test_few_files_of_a_room_name_a_mechanism(word: str) -> None:
 
 
 MOST_NAMING = {
-    "standbys": 12,
+    "standbys": 13,
     "maintenance": 12,
     "undetected": 12,
     "replicas": 13,
