@@ -14,7 +14,8 @@ from actors.events import Age
 from actors.hazards import Faults, Outages, replayed_outages
 from sims.errors import InputError, unfit
 from sims.readers.traces import NodeId
-from sims.scenario.fault_laws import Effect, FaultFields, OfSome, Weibull
+from sims.scenario.fault_fields import Effect, FaultFields
+from sims.scenario.fault_laws import OfSome, Weibull
 from sims.tables.fields import Accepts, Natural, Time
 
 if TYPE_CHECKING:

@@ -20,14 +20,8 @@ from actors.hazards import Faults
 from policies.maths.silent_errors import failure_probabilities, rate_probabilities
 from sims.errors import InputError
 from sims.own_modules import running
-from sims.scenario.fault_laws import (
-    ExponentialFaults,
-    FaultFields,
-    ListedFaults,
-    Lognormal,
-    NoFaults,
-    Weibull,
-)
+from sims.scenario.fault_fields import FaultFields, NoFaults
+from sims.scenario.fault_laws import ExponentialFaults, ListedFaults, Lognormal, Weibull
 from sims.scenario.fault_logs import FittedFaults, ReplayedFaults
 from sims.scenario.own_code import OwnCode, own
 from sims.tables import OneOf, Section

@@ -11,7 +11,8 @@ from actors.chance import Chance
 from actors.events.repair import RepairLaw
 from actors.repair import Blame, Stage
 from sims.errors import InputError
-from sims.scenario.fault_laws import Asked, Gap
+from sims.scenario.fault_fields import Asked
+from sims.scenario.fault_laws import Gap
 from sims.scenario.retirement import NeverRetire, Retirement
 from sims.tables import Section
 from sims.tables.fields import Count, Duration

@@ -226,7 +226,7 @@ def test_a_campaign_file_is_run_and_kept(shell: Shell) -> None:
     assert len(results.runs()) == 4
 
 
-def test_a_small_run_loads_at_most_207_modules_of_ours(shell: Shell) -> None:
+def test_a_small_run_loads_at_most_216_modules_of_ours(shell: Shell) -> None:
     """Most are small: a mechanism has a file of its own in the world, and one in scenarios."""
     path = shell.write(FEW)
     code = f"""if True:
@@ -238,4 +238,4 @@ def test_a_small_run_loads_at_most_207_modules_of_ours(shell: Shell) -> None:
     """
     words = [sys.executable, "-c", code]
     said = subprocess.run(words, env=environment(), capture_output=True, text=True, check=True)
-    assert int(said.stdout.split()[-1]) <= 207
+    assert int(said.stdout.split()[-1]) <= 216
