@@ -16,6 +16,7 @@ import numpy as np
 from attrs import evolve
 from numpy.typing import NDArray
 
+from actors.dependencies import Dependence
 from actors.events import (
     DeadlineDescribed,
     DeciderKind,
@@ -31,7 +32,6 @@ from policies.maths.speedup import Rigid, Table
 from sims.errors import InputError, unfit
 from sims.readers import JobLog, repeated
 from sims.scenario import Scenario
-from sims.scenario.dependencies import Chained, Following, chained
 from sims.scenario.job_set import JobSet
 from sims.scenario.jobs import RESERVED, AnyJob, JobSection, RigidSection
 from sims.scenario.jobs.files import read_jobs
@@ -78,9 +78,12 @@ def workload(scenario: Scenario, system: System) -> Workload:
     submissions = Submissions(scenario, fitting, own)
     if scenario.decider is not DeciderKind.PACK and submissions.having(Application):
         submissions = evolve(submissions, jobs=JobSet.of(map(_as_moldable, fitting)))
-    chains = _chains(submissions, called, log)
-    changed = *log.changed, *chains.changed
-    return Workload(submissions, left_out, changed, log.begins, log.zone, chains.waits, log.doubts)
+    waits, changed = dict[int, Dependence](), log.changed
+    for part in PARTS:
+        found_waits, counts = part.waits(submissions, called, log)
+        waits.update(found_waits)
+        changed = *changed, *counts
+    return Workload(submissions, left_out, changed, log.begins, log.zone, waits, log.doubts)
 
 
 def _fitting(
@@ -127,20 +130,6 @@ def tell(jobs: Workload, system: System) -> None:
             system.describe(DeadlineDescribed, names[index], entry.deadline)
     for part in PARTS:
         part.tell(jobs, system)
-
-
-def _chains(fitting: Submissions, names: Sequence[str], log: Replay) -> Chained:
-    """Return which of the jobs that fit wait for others of them to end; `names` are those of all
-    jobs."""
-    listed = [
-        Following(it.job, tuple(dict.fromkeys(it.own.after)), it.own.think)
-        for it in (fitting if fitting.own else ())
-        if it.own is not None and it.own.after
-    ]
-    if not listed and not log.preceding:
-        return Chained({})
-    jobs = {job.name: job for job in fitting.jobs}
-    return chained(listed, log.preceding, jobs, set(names) if listed else ())
 
 
 def _as_moldable(job: BatchJob) -> BatchJob:

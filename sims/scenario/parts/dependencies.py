@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
+from actors.dependencies import Dependence
 from actors.dependencies import Dependencies as Submitter
 from actors.events import DependenciesDescribed
 from actors.runtime import Actor, System
+from sims.scenario.dependencies import Following, chained
 from sims.scenario.jobs import DEPENDENCIES
+from sims.scenario.jobs.logs import Replay
 from sims.scenario.parts.part import Made, ScenarioPart, Site
-from sims.scenario.submissions import Workload
+from sims.scenario.submissions import LeftOut, Submissions, Workload
 
 
 class Dependencies(ScenarioPart):
     """The jobs that others follow, and those that follow them."""
+
+    def waits(
+        self, fitting: Submissions, names: Sequence[str], log: Replay
+    ) -> tuple[Mapping[int, Dependence], LeftOut]:
+        listed = [
+            Following(it.job, tuple(dict.fromkeys(it.own.after)), it.own.think)
+            for it in (fitting if fitting.own else ())
+            if it.own is not None and it.own.after
+        ]
+        if not listed and not log.preceding:
+            return {}, ()
+        jobs = {job.name: job for job in fitting.jobs}
+        found = chained(listed, log.preceding, jobs, set(names) if listed else ())
+        return found.waits, found.changed
 
     def tell(self, jobs: Workload, system: System) -> None:
         """Describe in the log which jobs follow others."""

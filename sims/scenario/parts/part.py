@@ -4,12 +4,13 @@ questions that the builders and `holdfast check` ask."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from attrs import field, frozen
 
 from actors.agents.acts import Act
+from actors.dependencies import Dependence
 from actors.parts import Host, Part, SchedulerHost, SchedulerPart
 from actors.parts.queue_part import QueuePart
 from actors.protection import Rules
@@ -20,6 +21,7 @@ from policies.interface.queue import Allocation, BatchAllocation, BatchJob, Batc
 from sims.scenario import Scenario
 from sims.scenario.job_set import JobSet
 from sims.scenario.jobs import AnyJob, JobSection
+from sims.scenario.jobs.logs import Replay
 from sims.scenario.submissions import LeftOut, Submissions, Workload
 
 if TYPE_CHECKING:
@@ -151,6 +153,17 @@ class ScenarioPart:
         Raises InputError where a listed job cannot take part.
         """
         return jobs, ()
+
+    def waits(
+        self, fitting: Submissions, names: Sequence[str], log: Replay
+    ) -> tuple[Mapping[int, Dependence], LeftOut]:
+        """Return, by index, what those of the jobs that fit wait for which do not come at a time of
+        their own, and the counts of the jobs that do not wait for all that they name. `names` are
+        those of all jobs, and `log` is the log that they come from.
+
+        Raises InputError where a listed job would wait for ever.
+        """
+        return {}, ()
 
     def tell(self, jobs: Workload, system: System) -> None:
         """Describe in the log what the mechanism makes of the jobs."""
