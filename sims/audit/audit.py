@@ -103,7 +103,7 @@ def _read(w: World, record: Record) -> None:
     audit is no law that the log breaks.
     """
     try:
-        w.read(record)
+        _take(w, record)
     except Broken:
         raise
     except Exception as error:
@@ -113,6 +113,32 @@ def _read(w: World, record: Record) -> None:
             f"the audit itself failed at {line} ({why}): whether the log breaks a law is not known"
         )
         raise AuditFailed(text) from error
+
+
+def _take(w: World, record: Record) -> None:
+    """Check a line of the log, and bring the state up to date. Raises Broken where the
+    line breaks a law."""
+    seq, t, event, cause = record.seq, record.t, record.event, record.cause
+    turns = w.turns
+    w.line = record
+    if w.seq < 0:
+        framed(isinstance(event, e.ScenarioStarted), "the first event is not ScenarioStarted")
+    elif turns.ended:
+        raise Broken(Law.FRAME, "it comes after the end")
+    elif cause is None or not 0 <= cause < seq:
+        raise Broken(Law.ORDER, f"its cause is {cause}")
+    if seq != w.seq + 1 or t < turns.now:
+        raise Broken(Law.ORDER, f"it follows #{w.seq} at {turns.now}")
+    if t != turns.now:
+        turns.pass_to(t)
+        w.first = seq
+        framed(w.closed is None, "something happens after the workload's end")
+    w.seq = seq
+    turns.meet(event, cause, seq)
+    if w.dependencies is not None:
+        w.dependencies.hear(event, seq)
+    if w.agents is not None:
+        w.agents.hear(event, seq)
 
 
 # --- the head -------------------------------------------------------------------------------------

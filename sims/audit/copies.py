@@ -17,13 +17,13 @@ from actors.events import (
 )
 from policies.availability import WorkerState
 from sims.audit import link, runs, stages
-from sims.audit.facts import ExpectedCopy, ExpectedJob, ExpectedRun
+from sims.audit.facts import Change, ExpectedCopy, ExpectedJob, ExpectedRun
 from sims.audit.law import Causes, LinePhase, allowed, follows, possible, same
 from sims.audit.protection import buddies, cloning, protection
 from sims.audit.protection.protection import ExpectedPlan
 from sims.audit.turns import INSTANT, NEGLIGIBLE, Script
 from sims.audit.workers import DOWN, RECLAIMED, UP, ExpectedWorker, parse_spans
-from sims.audit.world import Change, PartRules, World
+from sims.audit.world import PartRules, World
 
 CANCELLED, FAILED = Outcome.CANCELLED, Outcome.FAILED
 

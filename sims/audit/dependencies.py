@@ -10,9 +10,10 @@ from attrs import Factory, define
 
 from actors.events import DeadlineDescribed, DependenciesDescribed, JobCompleted, JobKilled
 from actors.runtime import Event
+from sims.audit.facts import HeadLine
 from sims.audit.law import LinePhase, comes, follows, possible, same
 from sims.audit.turns import Emitter
-from sims.audit.world import HeadLine, PartRules, World
+from sims.audit.world import PartRules, World
 
 
 @define(eq=False)

@@ -16,6 +16,7 @@ from actors.events import (
     ProtectionDescribed,
     ProtectionKind,
     Stage,
+    WorkerChanged,
 )
 from actors.runtime import Event
 from sims.audit.turns import NEGLIGIBLE, Emitter, PartEnd, Timer
@@ -455,3 +456,27 @@ class ExpectedRun:
         """Return the state that the run has reached at time `now`, from which another copy could go
         on."""
         return ExpectedState(self.number, self.done(now), self.work, self.expose(now))
+
+
+@frozen
+class HeadLine:
+    """A kind of line in the log's head that describes one mechanism of the platform."""
+
+    kind: type[Event]
+    after: type[Event]
+    """Class of the lines that it comes right after."""
+    once: bool = True
+    """Whether a log has at most one of them."""
+
+
+@frozen(eq=False)
+class Change:
+    """A worker's change of state, as the log's line says it."""
+
+    event: WorkerChanged
+    cause: int
+    """Event that must cause it; 0: its owner makes it."""
+    fault: bool
+    """Whether a fault makes it."""
+    called: bool
+    """Whether the worker has been called, and comes now."""

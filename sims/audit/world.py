@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from attrs import Factory, define, field, frozen
+from attrs import Factory, define, field
 
 from actors.events import (
     CopiesSettled,
@@ -19,12 +19,11 @@ from actors.events import (
     TransferEnded,
     TransferStarted,
     TransferSuspended,
-    WorkerChanged,
 )
 from actors.runtime import Event, Record
 from policies.availability import WorkerState
-from sims.audit.facts import ExpectedCopy, ExpectedJob, ExpectedRun
-from sims.audit.law import Broken, Law, allowed, framed, possible
+from sims.audit.facts import Change, ExpectedCopy, ExpectedJob, ExpectedRun, HeadLine
+from sims.audit.law import allowed, possible
 from sims.audit.scenario import Given
 from sims.audit.turns import Emitter, Script, Turns
 from sims.audit.workers import DOWN, UP, ExpectedWorker, Free, Spans, joined, numbers
@@ -34,30 +33,6 @@ ALIKE = PlatformDescribed(1, 0, ())
 Handler = Callable[["World", Any], Script | None]
 """Makes the script of a line that an input or a decision has brought about; the script begins with
 that line."""
-
-
-@frozen
-class HeadLine:
-    """A kind of line in the log's head that describes one mechanism of the platform."""
-
-    kind: type[Event]
-    after: type[Event]
-    """Class of the lines that it comes right after."""
-    once: bool = True
-    """Whether a log has at most one of them."""
-
-
-@frozen(eq=False)
-class Change:
-    """A worker's change of state, as the log's line says it."""
-
-    event: WorkerChanged
-    cause: int
-    """Event that must cause it; 0: its owner makes it."""
-    fault: bool
-    """Whether a fault makes it."""
-    called: bool
-    """Whether the worker has been called, and comes now."""
 
 
 @define(eq=False)
@@ -360,31 +335,6 @@ class World:
     def copies_decide(self) -> bool:
         """Whether the decider schedules copies, each a run on one worker (redundancy17)."""
         return self.head.decider is DeciderKind.COPIES
-
-    def read(self, record: Record) -> None:
-        """Check the next line of the log, and bring the state up to date. Raises Broken where the
-        line breaks a law."""
-        seq, t, event, cause = record.seq, record.t, record.event, record.cause
-        turns = self.turns
-        self.line = record
-        if self.seq < 0:
-            framed(isinstance(event, ScenarioStarted), "the first event is not ScenarioStarted")
-        elif turns.ended:
-            raise Broken(Law.FRAME, "it comes after the end")
-        elif cause is None or not 0 <= cause < seq:
-            raise Broken(Law.ORDER, f"its cause is {cause}")
-        if seq != self.seq + 1 or t < turns.now:
-            raise Broken(Law.ORDER, f"it follows #{self.seq} at {turns.now}")
-        if t != turns.now:
-            turns.pass_to(t)
-            self.first = seq
-            framed(self.closed is None, "something happens after the workload's end")
-        self.seq = seq
-        turns.meet(event, cause, seq)
-        if self.dependencies is not None:
-            self.dependencies.hear(event, seq)
-        if self.agents is not None:
-            self.agents.hear(event, seq)
 
     def brought_about(self, event: Event) -> Script | None:
         """Return the script of a line that an input or a decision brings about; None if no such

@@ -27,11 +27,11 @@ from actors.events import (
 from actors.runtime import Event
 from policies.availability import WorkerState
 from sims.audit import stages
-from sims.audit.facts import ExpectedRun
+from sims.audit.facts import ExpectedRun, HeadLine
 from sims.audit.law import LinePhase, comes, follows, framed, possible, same
 from sims.audit.turns import Script
 from sims.audit.workers import DOWN, RECLAIMED, UP
-from sims.audit.world import Handler, HeadLine, PartRules, World
+from sims.audit.world import Handler, PartRules, World
 
 OnWorker = (
     AgentTookWorker | AgentReturnedWorker | AgentFailedWorker | AgentHungWorker | AgentSetSpeed

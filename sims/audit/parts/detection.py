@@ -11,12 +11,12 @@ from attrs import define
 from actors.events import FaultDetected, WorkerChanged
 from actors.runtime import Event
 from sims.audit import stages
-from sims.audit.facts import ExpectedCopy
+from sims.audit.facts import Change, ExpectedCopy
 from sims.audit.law import LinePhase, possible, same
 from sims.audit.parts import replacement
 from sims.audit.turns import LATER, Script
 from sims.audit.workers import DOWN, ExpectedWorker
-from sims.audit.world import Change, Handler, PartRules, World
+from sims.audit.world import Handler, PartRules, World
 
 
 @define(eq=False)

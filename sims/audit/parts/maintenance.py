@@ -11,10 +11,10 @@ from attrs import Factory, define
 from actors.events import MaintenancePlanned, PlatformDescribed
 from policies.availability import WorkerState
 from sims.audit import partitions
-from sims.audit.facts import ExpectedCopy
+from sims.audit.facts import ExpectedCopy, HeadLine
 from sims.audit.law import comes, possible, same
 from sims.audit.workers import DOWN, Spans, joined, meet, numbers, parse_spans
-from sims.audit.world import HeadLine, PartRules, World
+from sims.audit.world import PartRules, World
 
 Window = tuple[float, float, Spans]
 """Start and end of a window, and its workers."""

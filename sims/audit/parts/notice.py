@@ -10,11 +10,11 @@ from attrs import Factory, define
 from actors.events import NoticeGiven, Stage
 from actors.runtime import Event
 from sims.audit import stages
-from sims.audit.facts import ExpectedCopy
+from sims.audit.facts import Change, ExpectedCopy
 from sims.audit.law import LinePhase, comes, ordered, possible, same
 from sims.audit.turns import INSTANT, LATER, NEGLIGIBLE, Emitter, Script
 from sims.audit.workers import DOWN, ExpectedWorker
-from sims.audit.world import Change, Handler, PartRules, World
+from sims.audit.world import Handler, PartRules, World
 
 
 @define(eq=False)

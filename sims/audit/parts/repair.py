@@ -22,12 +22,12 @@ from actors.events import (
 )
 from actors.runtime import Event
 from policies.availability import WorkerState
-from sims.audit.facts import ExpectedCopy
+from sims.audit.facts import ExpectedCopy, HeadLine
 from sims.audit.law import LinePhase, comes, follows, ordered, possible, same
 from sims.audit.parts import replacement
 from sims.audit.turns import Script
 from sims.audit.workers import DOWN, ExpectedWorker, joined, numbers, parse_spans, written
-from sims.audit.world import Handler, HeadLine, PartRules, World
+from sims.audit.world import Handler, PartRules, World
 
 KINDS = tuple(Struck)
 Absence = tuple[WorkerState, float | None]

@@ -14,11 +14,11 @@ from actors.events import PlatformDescribed, ReserveCalled, ReserveDescribed
 from actors.runtime import Event
 from policies.availability import WorkerState
 from sims.audit import partitions
-from sims.audit.facts import ExpectedJob
+from sims.audit.facts import ExpectedJob, HeadLine
 from sims.audit.law import LinePhase, allowed, comes, possible, same
 from sims.audit.turns import Emitter, Script
 from sims.audit.workers import DOWN, RECLAIMED, UP, ExpectedWorker, numbers, parse_spans
-from sims.audit.world import Handler, HeadLine, PartRules, World
+from sims.audit.world import Handler, PartRules, World
 
 
 @define(eq=False)

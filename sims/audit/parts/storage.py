@@ -10,11 +10,11 @@ from attrs import Factory, define
 
 from actors import events as e
 from actors.runtime import Event
-from sims.audit.facts import ExpectedJob, ExpectedRun
+from sims.audit.facts import ExpectedJob, ExpectedRun, HeadLine
 from sims.audit.law import Causes, LinePhase, follows, possible
 from sims.audit.turns import NEGLIGIBLE, Script
 from sims.audit.workers import joined, written
-from sims.audit.world import Handler, HeadLine, PartRules, World
+from sims.audit.world import Handler, PartRules, World
 
 
 @define(eq=False)

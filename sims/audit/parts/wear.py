@@ -11,10 +11,11 @@ from attrs import Factory, define
 
 from actors.events import FaultsDescribed, UnitsWornOut, WearDescribed
 from actors.runtime import Event
+from sims.audit.facts import HeadLine
 from sims.audit.law import LinePhase, comes, follows, ordered, possible
 from sims.audit.turns import Emitter, Script
 from sims.audit.workers import numbers, parse_spans
-from sims.audit.world import Handler, HeadLine, PartRules, World
+from sims.audit.world import Handler, PartRules, World
 
 
 @define(eq=False)
