@@ -19,7 +19,7 @@ from actors.events import ScenarioEnded, ScenarioStarted
 from actors.runtime import Record, Sink, system
 from actors.runtime.journal import Choosy, Journal
 from actors.runtime.loop import VirtualTimeLoop
-from sims.audit.audit import world
+from sims.audit.audit import take, world
 from sims.audit.law import Broken
 from sims.audit.world import World
 from sims.own_modules import POLICIES
@@ -150,7 +150,7 @@ class Derived:
         # Worlds wired by hand end as they like.
         if self.world is not None and not isinstance(record.event, ScenarioEnded):
             try:
-                self.world.read(record)
+                take(self.world, record)
             except Broken as broken:
                 if isinstance(record.event, ScenarioStarted):
                     self.world = None  # its policy is refused once there is a log

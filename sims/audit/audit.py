@@ -103,7 +103,7 @@ def _read(w: World, record: Record) -> None:
     audit is no law that the log breaks.
     """
     try:
-        _take(w, record)
+        take(w, record)
     except Broken:
         raise
     except Exception as error:
@@ -115,7 +115,7 @@ def _read(w: World, record: Record) -> None:
         raise AuditFailed(text) from error
 
 
-def _take(w: World, record: Record) -> None:
+def take(w: World, record: Record) -> None:
     """Check a line of the log, and bring the state up to date. Raises Broken where the
     line breaks a law."""
     seq, t, event, cause = record.seq, record.t, record.event, record.cause
