@@ -53,6 +53,11 @@ class Grouped:
         its = list(self.known.values())
         return len(its) > 1 or any(it.exclusive or len(it.workers) < self.w.able for it in its)
 
+    @property
+    def exclusive(self) -> frozenset[int]:
+        """Numbers of the partitions whose jobs hold whole nodes."""
+        return frozenset(it.number for it in self.known.values() if it.exclusive)
+
     def of(self, job: str, queue: str) -> ExpectedPartition:
         """Return the partition of a job. Raises Broken where it is in none."""
         usual = (it for it in self.known.values() if it.described.default)
@@ -177,6 +182,26 @@ class CellsOfLog:
         window begins, and its place in the head."""
         begins = (self.w.windows[place][0] for place in key[1])
         return len(key[0]) or 1, min((it for it in begins if it > self.w.now), default=inf), key
+
+
+def share(one: ExpectedJob, other: ExpectedJob) -> bool:
+    """Return whether the partitions of two jobs share workers; without partitions all do."""
+    return one.partition is None or not one.partition.workers.isdisjoint(other.partition.workers)
+
+
+def cells_of(w: World) -> list[tuple[tuple[int, ...], tuple[int, ...], int]]:
+    """Return the cell of each worker: its partitions and windows, by their places in the log's
+    head, and its node, if that is one of an exclusive partition and counted apart, else -1."""
+    if w.cells is None:
+        w.cells = CellsOfLog(w)
+    keys, size = w.cells.keys, w.platform.node
+    exclusive = w.partitions.exclusive if w.partitions is not None else frozenset()
+    found = []
+    for n, (its, windows) in enumerate(keys):
+        node = n // size
+        apart = not exclusive.isdisjoint(its) and _is_apart(w, node_of(w, node))
+        found.append((its, windows, node if apart else -1))
+    return found
 
 
 def may_have(w: World, job: ExpectedJob, shut: Spans) -> list[int]:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
-from itertools import islice
 from math import inf
 
 from attrs import Factory, define, frozen
@@ -25,6 +24,7 @@ from sims.audit import partitions
 from sims.audit.facts import ExpectedCopy, ExpectedJob
 from sims.audit.law import ROUNDING, allowed, comes, same
 from sims.audit.plans import Claim, FreeProfile
+from sims.audit.priorities import Priorities
 from sims.audit.workers import UP
 from sims.audit.world import World
 
@@ -103,6 +103,8 @@ class ExpectedPromises:
     join the queue as they arrive."""
     held: Callable[[str], bool] | None = None
     """Returns whether a limit may hold a waiting job back; None where there are no limits."""
+    order: Priorities | None = None
+    """Order of the queue; None: it is not derived."""
     exempt: set[str] = Factory(set)
     """Jobs for which conservative backfilling once had no place, as the return of workers was
     unknown."""
@@ -190,18 +192,13 @@ class ExpectedPromises:
             self._count(waiting, len(there), len(made), 0 if known else self._endless(there))
         if self.rule.reading == "conservative":
             self._one_for_each(there, known)
-        if known and self.rule.remade and self.settings.get("order", self._default) == "FCFS":
-            self._first_come(there)
+        if known and self.rule.remade and self.order is not None and self.order.known:
+            self._first_come(there, self.order)
         if self.rule.remade or once:
             for name in there if self.rule.remade else made:
                 self._bounded(there[name], there, waiting)
             if self.rule.reading != "conservative":
                 self._planned(there, made, once)
-
-    @property
-    def _default(self) -> str:
-        """Order of the queue, by its name in a scenario, if the log's head gives none."""
-        return "LPT" if LIST.fullmatch(self.w.head.policy) else "FCFS"
 
     def queued(self) -> Iterator[str]:
         """Yield the names of the jobs that wait in the queue, in the order in which they were
@@ -259,19 +256,14 @@ class ExpectedPromises:
             due = name in self.exempt or (name in there and there[name].start >= late)
             comes(due, f"{name} must get a reservation that begins now or later")
 
-    def _first_come(self, there: Made) -> None:
-        """Check, for first come, first served, that the jobs with a reservation are those that were
-        submitted first."""
-        for name in islice(self.queued(), len(there)):
-            due = name in there or self._came_with(name, there)
-            allowed(due, f"{name} has no reservation, and others that came later have")
-
-    def _came_with(self, name: str, there: Made) -> bool:
-        """Return whether the job came at one instant with a job that has a reservation, and the log
-        need not have the two in the queue's order: agents submit jobs, or jobs follow others."""
-        w = self.w
-        loose = w.agents is not None or w.dependencies is not None
-        return loose and any(w.jobs[it].came == w.jobs[name].came for it in there)
+    def _first_come(self, there: Made, order: Priorities) -> None:
+        """Check that no waiting job without a reservation is ahead in the queue of one that has
+        one."""
+        for name in self.queued():
+            if name not in there:
+                for other in there:
+                    ahead = order.ahead(self.w.jobs[name], self.w.jobs[other])
+                    allowed(not ahead, f"{name} has no reservation, and is ahead of {other}")
 
     def _bounded(self, promise: ReservationMade, there: Made, waiting: int) -> None:
         """Check that the reservation `promise` begins no earlier than where its job would fit

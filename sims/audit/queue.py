@@ -22,11 +22,13 @@ from actors.events import (
 from actors.runtime import Event
 from policies.interface.kinds import JobKind
 from sims.audit import partitions
+from sims.audit.cell_promises import CellPromises
 from sims.audit.deciding import DecisionChecks
 from sims.audit.facts import ExpectedCopy, ExpectedJob
 from sims.audit.law import Causes, allowed, comes, same
 from sims.audit.limits import LimitChecks, Names, Promised, limits_of
 from sims.audit.placement import RULES, Rule, by_node
+from sims.audit.priorities import Priorities, check_starts, priorities_of
 from sims.audit.promises import ExpectedPromises, Widths, rule_of
 from sims.audit.turns import Script
 from sims.audit.workers import Free, Spans, extent, joined, meet
@@ -35,6 +37,8 @@ from sims.audit.world import Handler, PartRules, World
 INSTANT = 1 + 1e-12
 GREEDY = "R-LIST-0", "greedy"
 """Policies that start every job that fits."""
+FIELD = "FCFS", "EASY", "conservative", "greedy"
+"""Policies whose order, where none is given, is first come, first served."""
 KEPT = "conservative", "kept"
 """Readings of reservations that are kept."""
 SHELVES = "R-SHELF-B", "R-SHELFFILL-B"
@@ -82,6 +86,8 @@ class QueueChecks(DecisionChecks):
 
     Only instants that later ones do not exceed are kept, so that both columns are sorted.
     """
+    order: Priorities = field(init=False)
+    """Order of the queue."""
     limits: LimitChecks = field(init=False)
     """Limits by user, group or queue."""
     under_way: int = 0
@@ -110,12 +116,15 @@ class QueueChecks(DecisionChecks):
         self.limits = limits_of(self.settings)
         w, reading = self.w, self.settings.get("reading", "fresh")
         self.widths = Widths(w)
+        usual = "FCFS" if w.head.policy in FIELD else "LPT"
+        self.order = priorities_of(w, self.settings, usual)
         allotted = self.settings.get("allocation", "")
         if ":" not in w.head.policy + allotted:
             rule = rule_of(w.head.policy, reading)
-            self.published = ExpectedPromises(w, rule, self.settings, self.widths)
+            self.published = ExpectedPromises(w, rule, self.settings, self.widths, order=self.order)
             self.published.left = self.allowed if allotted == "BATCH" else None
             self.published.held = self._may_be_held if self.limits.limits else None
+            self.order.sizes = self.published.sizes
 
     def line_handlers(self) -> dict[type[Event], Handler]:
         return {
@@ -139,15 +148,27 @@ class QueueChecks(DecisionChecks):
         self.fulfilled.clear()
 
     def windows_described(self) -> None:
-        self.published = None  # places beside windows are not derived
+        """Check reservations by cells from now on: workers differ by partitions or windows."""
+        before = self.published
+        if before is not None and not isinstance(before, CellPromises):
+            about = before.w, before.rule, before.settings, before.widths
+            self.published = CellPromises(
+                *about, left=before.left, held=before.held, order=self.order
+            )
+            self.order.sizes = self.published.sizes
 
     def calls_described(self) -> None:
         self.calls_workers = True
 
     # --- notifications ---------------------------------------------------------------------------
 
+    def submitted(self, job: ExpectedJob, since: int) -> None:
+        super().submitted(job, since)
+        self.order.submitted(job)
+
     def ended(self, copy: ExpectedCopy, outcome: Outcome, seq: int, gone: bool) -> None:
         self.running -= 1
+        self.order.ended(copy)
         self.limits.ended(copy)
         job = copy.job
         self.under_way -= not job.copies
@@ -183,6 +204,7 @@ class QueueChecks(DecisionChecks):
         loose = shelves and not self.running and self.shelf is None
         allowed(not loose or job.name in self.former, f"{job.name} starts in no shelf")
         self.running += 1
+        self.order.started(copy)
         self.begun.add(job.name)
         self._begins()
         if self.published is not None:
@@ -330,6 +352,7 @@ class QueueChecks(DecisionChecks):
         decides = self.decides_now or self.made or self.begun
         if decides and self.published is not None and not self.w.capped:
             self._reserved(self.published)
+            self._ordered(self.published)
 
     def _begins(self) -> None:
         """Note how many events had called for a decision when the first decision of this instant
@@ -350,6 +373,15 @@ class QueueChecks(DecisionChecks):
             asked = {name: self._asked(it) for name, it in there.items()}
             self.limits.review(self.w.jobs, asked, published.starts)
         published.review(waiting, there, made, once)
+
+    def _ordered(self, published: ExpectedPromises) -> None:
+        """Check that the starts of this instant's only decision kept the order of the queue, where
+        it is known and the policy is one of those that start the first job that fits."""
+        plain = self.w.head.policy in (*GREEDY, "FCFS", "EASY") and not self.w.head.preempts
+        once = self.triggers_before in (-1, len(self.triggers))
+        if plain and once and published.left is None and self.order.known:
+            waiting = [self.w.jobs[name] for name in published.queued()]
+            check_starts(self.order, published.starts, waiting)
 
     def _decided(self) -> None:
         """Note how many workers are free after the decisions of an instant: when a job starts
