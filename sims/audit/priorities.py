@@ -3,6 +3,7 @@ served, or Slurm's weighted sum of factors (rules.md, G3 and G8)."""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from math import log
@@ -15,10 +16,13 @@ from sims.audit.facts import ExpectedCopy, ExpectedJob
 from sims.audit.law import allowed, framed, same
 from sims.audit.workers import numbers
 from sims.audit.world import World
-from sims.durations import seconds
 
 WEEK = "604800"
 MULTIFACTOR = "MULTIFACTOR"
+LENGTHS = {"ms": 1e-3, "s": 1, "min": 60, "h": 3600, "d": 86_400, "w": 604_800, "y": 31_557_600}
+"""Lengths, in seconds, of the units of times in a log's head."""
+PART = re.compile(r"\s*([\d.]+(?:[eE][+-]?\d+)?)\s*([a-z]+)")
+"""A number and its unit, of a time such as `2 h 30 min`."""
 
 
 @define(eq=False)
@@ -133,11 +137,14 @@ class Priorities:
         return float(2.0 ** -(time / self._value("half_life", WEEK)))
 
     def _value(self, key: str, otherwise: str = "0") -> float:
+        text = self.settings.get(key, otherwise)
         try:
-            return float(seconds(self.settings.get(key, otherwise)))
+            return float(text)
         except ValueError:
-            framed(False, "its weights cannot be read")
-            raise
+            parts = PART.findall(text)
+            readable = PART.sub("", text).strip() == "" and all(it in LENGTHS for _, it in parts)
+            framed(readable, "its weights cannot be read")
+            return sum(float(number) * LENGTHS[unit] for number, unit in parts)
 
 
 def priorities_of(w: World, settings: Mapping[str, Any], usual: str) -> Priorities:
