@@ -19,7 +19,7 @@ from sims.audit.world import World
 
 WEEK = "604800"
 MULTIFACTOR = "MULTIFACTOR"
-LENGTHS = {"ms": 1e-3, "s": 1, "min": 60, "h": 3600, "d": 86_400, "w": 604_800, "y": 31_557_600}
+LENGTHS = {"ms": 1e-3, "s": 1, "min": 60, "h": 3600, "d": 86_400, "w": 604_800, "y": 31_536_000}
 """Lengths, in seconds, of the units of times in a log's head."""
 PART = re.compile(r"\s*([\d.]+(?:[eE][+-]?\d+)?)\s*([a-z]+)")
 """A number and its unit, of a time such as `2 h 30 min`."""
