@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from math import inf
+from typing import Self
 
 from attrs import define, field
 
@@ -29,6 +30,12 @@ class CellPromises(ExpectedPromises):
 
     _keys: list[Key] | None = field(init=False, default=None)
     _parts: dict[ExpectedCopy, Taken] = field(init=False, factory=dict)
+
+    @classmethod
+    def beside(cls, it: ExpectedPromises) -> Self:
+        """Return these checks in place of `it`, with which they share what is known of jobs."""
+        about = it.w, it.rule, it.settings, it.widths
+        return cls(*about, sizes=it.sizes, left=it.left, held=it.held, order=it.order)
 
     # --- notifications --------------------------------------------------------------------------
 

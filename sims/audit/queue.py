@@ -151,11 +151,7 @@ class QueueChecks(DecisionChecks):
         """Check reservations by cells from now on: workers differ by partitions or windows."""
         before = self.published
         if before is not None and not isinstance(before, CellPromises):
-            about = before.w, before.rule, before.settings, before.widths
-            self.published = CellPromises(
-                *about, left=before.left, held=before.held, order=self.order
-            )
-            self.order.sizes = self.published.sizes
+            self.published = CellPromises.beside(before)
 
     def calls_described(self) -> None:
         self.calls_workers = True
