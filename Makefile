@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 SHOWN := $(VENV)/.shown
 DOCUMENTED := $(VENV)/.documented
 
-.PHONY: demo test check coverage docs lint types golden clean
+.PHONY: demo test quick check coverage docs lint types golden clean
 
 demo: $(SHOWN)
 	@for name in figure1 volatile20; do \
@@ -19,12 +19,16 @@ demo: $(SHOWN)
 test: $(READY)
 	$(RUN) -m pytest -n auto --dist worksteal
 
+quick: $(READY)
+	$(RUN) -m pytest -n 2 @tests/quick.txt
+
 check: lint types coverage
 
 coverage: $(READY)
 	$(RUN) -m pytest -n auto --cov --cov-report=term-missing
 
 docs: $(DOCUMENTED)
+	$(RUN) -m sims.docs.renew
 	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict --quiet -f sims/docs/mkdocs.yml
 	@echo 'the site is at build/site/index.html'
 

@@ -568,3 +568,12 @@ def test_tables_that_stand_beside_the_code_are_installed_with_it() -> None:
 def test_logs_name_the_version_that_is_released() -> None:
     told = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert told["project"]["version"] == VERSION
+
+
+def test_the_quick_choice_of_tests_has_some_of_every_folder() -> None:
+    tests = ROOT / "tests"
+    chosen = [ROOT / line for line in (tests / "quick.txt").read_text().splitlines()]
+    assert [path for path in chosen if not path.exists()] == []
+    folders = {path.parent for path in tests.rglob("test_*.py")} - {tests / "fuzz"}
+    own = {path if path.is_dir() else path.parent for path in chosen}
+    assert sorted(folders - own) == [tests / "coverage"]  # how often intervals are right takes long

@@ -25,11 +25,14 @@ from sims.docs.hooks import (
     blocks,
     commands,
     files,
+    picture,
     whole,
     written,
 )
+from sims.docs.renew import FIGURES, copies, outline, smaller, text_of
 from sims.examples import CAMPAIGNS, examples
 from sims.examples import FOLDER as SCENARIOS
+from sims.plots.figure import with_text
 from tests.sims.cli.commands import ended
 from tests.sims.cli.commands import python as start_python
 
@@ -194,6 +197,51 @@ holdfast nothing
     assert b"policy.name=FCFS" in written("answer.svg", page)
 
 
+@every_document
+def test_a_page_holds_the_text_of_the_files_that_it_shows(path: Path) -> None:
+    """Else: python -m sims.docs.renew --texts."""
+    page = path.read_text(encoding="utf-8")
+    assert [file for file, text in copies(page) if text != text_of(file)] == []
+    assert page.count("<!-- text of ") == len(list(copies(page)))
+    assert "--8<--" not in page
+
+
+def kept(path: Path) -> set[str]:
+    """The pictures of a page that the repository keeps."""
+    shown = {Path(it).name for it in links(path.read_text(encoding="utf-8")) if DRAWN in it}
+    return {it.name for it in FIGURES.iterdir()} & shown
+
+
+def test_the_pictures_of_the_pages_take_one_and_a_half_megabytes_at_most() -> None:
+    assert {it.name for it in FIGURES.iterdir()} == set().union(*map(kept, DOCUMENTS))
+    assert sum(path.stat().st_size for path in FIGURES.iterdir()) <= 1_500_000
+
+
+@every_document
+def test_a_page_with_pictures_has_one_in_the_repository(path: Path) -> None:
+    shown = [it for it in links(path.read_text(encoding="utf-8")) if DRAWN in it]
+    assert not shown or kept(path), f"python -m sims.docs.renew {path.name}"
+
+
+PAGE_OF = {
+    shown: page
+    for page in sorted(PAGES.rglob("*.md"))
+    for shown in PICTURE.findall(page.read_text(encoding="utf-8"))
+    if (FIGURES / f"{'.'.join(shown)}.svg").exists() and shown[1] != "campaign"
+}
+"""Maps each picture of a run that the repository keeps to a page that shows it."""
+
+
+@pytest.mark.parametrize(("name", "what"), sorted(PAGE_OF), ids=".".join)
+def test_a_picture_of_a_page_is_what_its_run_draws(name: str, what: str) -> None:
+    """Else: python -m sims.docs.renew PAGE.md. Versions of matplotlib place texts differently."""
+    page = PAGE_OF[name, what].read_text(encoding="utf-8")
+    ours = (FIGURES / f"{name}.{what}.svg").read_bytes()
+    with with_text():
+        drawn = picture(name, what, files(page))
+    assert outline(smaller(drawn)) == outline(ours)
+
+
 def test_no_two_pages_show_pictures_of_one_name_that_their_commands_write() -> None:
     shown = [name for path in DOCUMENTS for name in set(WRITTEN.findall(path.read_text()))]
     assert "answer.svg" in shown
@@ -216,7 +264,7 @@ def test_the_gallery_shows_every_example_with_its_file() -> None:
     gallery = (PAGES / "gallery.md").read_text()
     for name in SHIPPED:
         assert re.search(rf"## {name}\n(?:.*\n)+?!.*figures/{name}\.", gallery), name
-        assert f'"sims/scenarios/{name}.toml"' in gallery
+        assert f"<!-- text of sims/scenarios/{name}.toml -->" in gallery
 
 
 @pytest.mark.parametrize("word", ["sacct", "Slurm", "spot", "storage", "backfilling", "DataFrame"])

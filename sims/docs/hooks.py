@@ -1,6 +1,7 @@
-"""Hooks that MkDocs calls while it builds the site, and functions that read a page's code blocks.
+"""Hooks that MkDocs calls while it builds the site, and functions that read a page's code blocks
+and draw its pictures.
 
-The hooks draw the pictures of the pages' scenarios and link citations to the bibliography.
+The hooks bring the text of files that pages refer to, and link citations to the bibliography.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ import re
 import runpy
 import shlex
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import chdir, redirect_stdout
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,30 +33,39 @@ if TYPE_CHECKING:
 
 ROW = 0.16
 """Height of a worker's name in a picture, in inches."""
+DPI = 60
+"""Resolution of what is too fine to be drawn as shapes, so that the file is small."""
 
 
 def on_files(files_: Files, config: Any) -> Files:
-    """Return `files_` with the log's schema added, and each picture `figures/NAME.WHAT.svg` or
-    `figures/NAME.svg` that a page shows; MkDocs calls this hook with the site's files.
-
-    NAME.toml is a code block of that page or an example that ships with Holdfast; NAME.svg is
-    written by a command of that page.
-    """
+    """Return `files_` with the log's schema added, and each picture that a page shows and that is
+    not kept in the repository, as it takes long to draw; MkDocs calls this hook with the site's
+    files."""
     from mkdocs.structure.files import File
 
     schema = (ROOT / "logs" / "line.schema.json").read_bytes()
     files_.append(File.generated(config, "api/line.schema.json", content=schema))
     for page in list(files_.documentation_pages()):
-        text = page.content_string
-        for name, what in sorted(set(PICTURE.findall(text))):
-            place = f"figures/{name}.{what}.svg"
+        for name, draw in pictures(page.content_string):
+            place = f"figures/{name}"
             if files_.get_file_from_path(place) is None:
-                content = _picture(name, what, files(text))
-                files_.append(File.generated(config, place, content=content))
-        for name in sorted(set(WRITTEN.findall(text))):
-            content = written(name, text)
-            files_.append(File.generated(config, f"figures/{name}", content=content))
+                files_.append(File.generated(config, place, content=draw()))
     return files_
+
+
+def pictures(page: str) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """Yield (name, function that draws it as SVG) for each picture that a page, given as Markdown,
+    shows: of a run or a campaign, or written by a command of the page."""
+    for name, what in sorted(set(PICTURE.findall(page))):
+        yield f"{name}.{what}.svg", partial(picture, name, what, files(page))
+    for name in sorted(set(WRITTEN.findall(page))):
+        yield name, partial(written, name, page)
+
+
+def on_page_markdown(markdown: str, page: Page, config: Any, files: Files) -> str:
+    """Return the Markdown of a page with the files of the repository to which it refers in its
+    place; MkDocs calls this hook for each page."""
+    return whole(markdown)
 
 
 def on_page_content(html: str, page: Page, config: Any, files: Files) -> str:
@@ -66,7 +77,7 @@ def on_page_content(html: str, page: Page, config: Any, files: Files) -> str:
     return html if page.url == place else linked(html, get_relative_url(place, page.url))
 
 
-def _picture(name: str, what: str, shown: dict[str, str]) -> bytes:
+def picture(name: str, what: str, shown: dict[str, str]) -> bytes:
     """Run the scenario or campaign `name`, and return its picture `what` as SVG.
 
     The scenario is that of `shown`, which maps the names of files that are code blocks of the page
@@ -85,7 +96,7 @@ def _picture(name: str, what: str, shown: dict[str, str]) -> bytes:
         # each worker's name needs its own height
         scenario = result.scenario if what == "gantt" else None
         rows = scenario.full_platform.size if scenario else 0
-        framing = Framing(title="", size=(8, max(3.0, 1.5 + ROW * rows)))
+        framing = Framing(title="", size=(8, max(3.0, 1.5 + ROW * rows)), dpi=DPI)
         result.plot(what, str(path), framing=framing)
         return path.read_bytes()
 
@@ -93,18 +104,23 @@ def _picture(name: str, what: str, shown: dict[str, str]) -> bytes:
 def written(name: str, page: str) -> bytes:
     """Return the picture `name` that a command of a page, given as Markdown, writes.
 
-    The command runs beside the page's files, and those that `holdfast examples`, `holdfast new` and
-    the page's Python scripts bring there. Raises ValueError where it fails.
+    The command runs beside the page's files, and those that `holdfast examples`, `holdfast new`,
+    the page's Python scripts, and runs whose log the command reads bring there. Raises ValueError
+    where it fails.
     """
     from sims.cli import main
 
     with TemporaryDirectory() as folder, chdir(folder), redirect_stdout(StringIO()):
         for file, text in files(page).items():
             Path(file).write_text(text, encoding="utf-8")
+        wanted = next((it for it in commands(page) if name in it), [])
+        logs = {word for word in wanted if word.endswith(".jsonl")}
         for program, *words in commands(page, ("holdfast", "python")):
+            makes = words[0] in ("examples", "new") or name in words
+            makes = makes or (words[0] == "run" and not logs.isdisjoint(words))
             if program == "python" and words[0].endswith(".py"):
                 runpy.run_path(words[0], run_name="__main__")
-            elif (words[0] in ("examples", "new") or name in words) and main(words) != 0:
+            elif makes and main(words) != 0:
                 raise ValueError(f"holdfast {shlex.join(words)}")
         return Path(name).read_bytes()
 
@@ -122,7 +138,8 @@ FENCE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 FILE = re.compile(r"^# ([\w-]+\.(?:py|toml|csv|json))$", re.MULTILINE)
-SNIPPET = re.compile(r'^--8<-- "(.+)"$', re.MULTILINE)
+REFERENCE = re.compile(r"^<!-- the site has here: (.+) -->\n.+$", re.MULTILINE)
+"""A sentence that refers to a file whose text the site has in its place."""
 PICTURE = re.compile(r"figures/([\w-]+)\.(gantt|jobs|ledger|bandwidth|queue|campaign)\.svg")
 WRITTEN = re.compile(r"figures/([\w-]+\.svg)")
 
@@ -133,7 +150,6 @@ class CodeBlock:
 
     language: str
     text: str
-    """Text of the block, with the contents of the files that it includes."""
     not_run: str | None
     """Reason why tests do not run the block, from a comment above it; None: they run it."""
     more: str = ""
@@ -150,16 +166,13 @@ def blocks(page: str) -> Iterator[CodeBlock]:
     """Yield the blocks of code of a page, given as Markdown, in order."""
     for found in FENCE.finditer(page):
         text = re.sub(f"^{found['indent']}", "", found["text"], flags=re.MULTILINE)
-        yield CodeBlock(found["language"], whole(text), found["reason"], found["more"] or "")
-
-
-def _included(found: re.Match[str]) -> str:
-    return (ROOT / found[1]).read_text(encoding="utf-8").rstrip("\n")
+        yield CodeBlock(found["language"], text, found["reason"], found["more"] or "")
 
 
 def whole(page: str) -> str:
-    """Return the Markdown of a page with each line `--8<-- "FILE"` replaced by that file's text."""
-    return SNIPPET.sub(_included, page)
+    """Return the Markdown of a page with the texts of the files to which it refers in the places of
+    the sentences that do."""
+    return REFERENCE.sub(lambda it: (ROOT / it[1]).read_text(encoding="utf-8").rstrip("\n"), page)
 
 
 def files(page: str) -> dict[str, str]:
