@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from math import inf
 
 from attrs import frozen
@@ -16,6 +16,8 @@ Window = tuple[float, float]
 """A span [from, to) of time; `to` may be inf."""
 Parts = tuple[tuple[int, int], ...]
 """Pairs (cell, number of its workers), each number above 0."""
+CellNumbers = tuple[int, ...]
+"""Numbers of cells."""
 
 
 def united(windows: Iterable[Window]) -> tuple[Window, ...]:
@@ -219,6 +221,22 @@ class Cells:
         return tuple(found)
 
     @cached_property
+    def component_of(self) -> tuple[int, ...]:
+        """For each cell the lowest number of the partitions that are linked through it (see
+        `linked`); -1 for a cell of no partition."""
+        linked = self.linked
+        return tuple(linked[it.partitions[0]] if it.partitions else -1 for it in self.cells)
+
+    @cached_property
+    def of_component(self) -> dict[int, CellNumbers]:
+        """The cells of each set of linked partitions, by the lowest number of these."""
+        found: dict[int, list[int]] = {}
+        for cell, component in enumerate(self.component_of):
+            found.setdefault(component, []).append(cell)
+        found.pop(-1, None)
+        return {component: tuple(own) for component, own in found.items()}
+
+    @cached_property
     def lasting(self) -> tuple[int, ...]:
         """Number of workers of each partition that no window without end takes; in an exclusive one
         those of whole nodes."""
@@ -353,6 +371,25 @@ class Cells:
                 return tuple((k, count) for k, count in found.items() if count > 0)
         return ()
 
+    def dealt(
+        self, partition: int, wanted: int, in_order: Sequence[int], room: Callable[[int], int]
+    ) -> Parts:
+        """Return how many workers of each cell a job of the partition gets that wants `wanted`, of
+        the cells `in_order`; empty if they are too few. `room` tells how many of a cell are free;
+        below 0 where more are reserved than there are."""
+        if partition in self.exclusive:
+            return self.whole_nodes(wanted, in_order, room)
+        found = list[tuple[int, int]]()
+        for cell in in_order:
+            count = room(cell)
+            if count >= wanted:
+                found.append((cell, wanted))
+                return tuple(found)
+            if count > 0:
+                found.append((cell, count))
+                wanted -= count
+        return ()
+
     def never_fits(self, partition: int, processors: int, held: float) -> bool:
         """Return whether no start at any time would let a job hold `processors` workers of this
         partition for `held` time units without a window on one of them: `held` is infinite, or
@@ -360,30 +397,89 @@ class Cells:
         there were no windows."""
         return held == inf or processors > self.lasting[partition]
 
-    def open_to(self, partition: int, processors: int, held: float, start: float) -> list[int]:
+    def open_to(self, partition: int, processors: int, held: float, start: float) -> CellNumbers:
         """Return the cells of the partition that a job may use which starts at `start` and holds
         `processors` workers for `held` time units: those that no window closes in that time; all,
         if the job fits between no windows at all (`never_fits`)."""
+        return self.opening(partition, processors, held, start)[0]
+
+    def opening(
+        self, partition: int, processors: int, held: float, start: float
+    ) -> tuple[CellNumbers, float, float]:
+        """Return the cells of `open_to`; a time up to which they are the same for later starts, as
+        far as windows that begin are concerned; and the time of the next end of a window of the
+        partition, from which there may be more. Both times are inf where there is none."""
         own = self.of_partition[partition]
         if self.longest_window <= start or self.never_fits(partition, processors, held):
-            return list(own)
-        return [k for k in own if not self.cells[k].closed(start, start + held)]
+            return own, inf, inf
+        # The cells depend only on how many windows begin before its end and are over by its start.
+        begins, ends = self._turns[partition]
+        begun = bisect_left(begins, (start + held) * (1 - ROUNDING))
+        over = bisect_right(ends, start * (1 + ROUNDING))
+        found = self._open.get((partition, begun, over))
+        if found is None:
+            found = tuple(k for k in own if not self.cells[k].closed(start, start + held))
+            self._open[partition, begun, over] = found
+        # Rounding moves the limit a little; being early only means to ask once more.
+        until = begins[begun] * (1 - 4 * ROUNDING) - held if begun < len(begins) else inf
+        return found, until, ends[over] if over < len(ends) else inf
 
-    def in_order(self, cells: Iterable[int], start: float, now: bool) -> list[int]:
-        """Return these cells in the order in which a job that starts at `start` takes workers from
-        them (G5). For a start now that is: what the fewest partitions contain, then what the next
-        window closes soonest, then what the file lists first. For a later start those of which a
-        window ends latest at `start` or before come first: no one can use them sooner."""
-        those = list(cells)
-        if len(those) < 2:
-            return those
+    def ends_within(self, partition: int, since: float, until: float) -> list[float]:
+        """Return the times from `since` on and before `until` at which windows of the partition's
+        cells end."""
+        _, ends = self._turns[partition]
+        return ends[bisect_left(ends, since) : bisect_left(ends, until)]
 
-        def key(number: int) -> tuple[float, int, float, int]:
-            cell = self.cells[number]
-            over = inf if now else -cell.last_over(start)
-            return over, len(cell.partitions), cell.next_from(start), number
+    @cached_property
+    def _turns(self) -> tuple[tuple[list[float], list[float]], ...]:
+        """For each partition the times, ascending, at which windows of its cells begin, and those
+        at which they end."""
+        return tuple(
+            (
+                sorted({time for k in own for time in self.cells[k].begins}),
+                sorted({time for k in own for time in self.cells[k].ends}),
+            )
+            for own in self.of_partition
+        )
 
-        return sorted(those, key=key)
+    @cached_property
+    def _open(self) -> dict[tuple[int, int, int], CellNumbers]:
+        """Cells of `opening`, which a plan asks for thousands of times between two windows."""
+        return {}
+
+    def in_order(self, cells: CellNumbers, start: float, now: bool) -> CellNumbers:
+        """Return these cells, all of one partition, in the order in which a job that starts at
+        `start` takes workers from them (G5). For a start now that is: what the fewest partitions
+        contain, then what the next window closes soonest, then what the file lists first. For a
+        later start those of which a window ends latest at `start` or before come first: no one can
+        use them sooner."""
+        if len(cells) < 2:
+            return cells
+        begins, ends = self._all_turns
+        passed = bisect_right(begins, start), bisect_right(ends, start * (1 + ROUNDING))
+        found = self._ordered.get((cells, now, passed))
+        if found is None:
+            key = partial(self._rank, start, now)
+            found = self._ordered[cells, now, passed] = tuple(sorted(cells, key=key))
+        return found
+
+    def _rank(self, start: float, now: bool, number: int) -> tuple[float, int, float, int]:
+        cell = self.cells[number]
+        over = inf if now else -cell.last_over(start)
+        return over, len(cell.partitions), cell.next_from(start), number
+
+    @cached_property
+    def _all_turns(self) -> tuple[list[float], list[float]]:
+        """The times, ascending, at which any window begins, and those at which one ends."""
+        return (
+            sorted({time for cell in self.cells for time in cell.begins}),
+            sorted({time for cell in self.cells for time in cell.ends}),
+        )
+
+    @cached_property
+    def _ordered(self) -> dict[tuple[CellNumbers, bool, tuple[int, int]], CellNumbers]:
+        """Answers of `in_order`, which depend only on how many windows have begun and ended."""
+        return {}
 
     def next_from(self, cells: Iterable[int], start: float) -> float:
         """Return the first time after `start` at which a window takes workers of these cells DOWN;

@@ -1,5 +1,5 @@
 """Plans a queue whose workers differ by partitions or by windows of time (rules.md, G4, G5
-and M2), from counts of the free workers of each cell over time.
+and M2), from counts of the free workers of each cell.
 
 A cell is a set of workers that are in the same partitions and have the same windows. Which workers
 of a cell a job gets is the placement's choice, and no choice between cells is by number.
@@ -7,209 +7,195 @@ of a cell a job gets is the placement's choice, and no choice between cells is b
 
 from __future__ import annotations
 
-from array import array
-from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Sequence
+from functools import partial
 from math import inf
+from typing import Protocol
 
-import numpy as np
 from attrs import define, field
-from numpy.typing import NDArray
 
 from policies.interface.cells import Cells, Parts
-from policies.interface.queue import BatchView, Decision, Queued, Reservation
-from policies.maths.tolerance import ROUNDING
-from policies.queue.free_profile import FreeProfile, profile_of_changes
-
-Place = tuple[float, Parts]
-"""A start, and how many workers of each cell the job gets then."""
-NOW = -inf
-"""Stands for a start at this very instant, on workers that are free. A start at the time of the
-instant is one on workers of runs that outlive their estimates: expected at any moment, not yet
-free."""
+from policies.interface.queue import BatchView, Decision, Queued, Reservation, Run
+from policies.queue.cell_profile import NOW, CellProfile, Place, bare_of, end_of, ends_of
 
 
-@define(eq=False)
-class CellProfile:
-    """The free workers of each cell over time. Windows are not counted as used: a cell that one
-    closes to a job counts as nothing for it."""
+class Room(Protocol):
+    """What is known of the free workers of cells, in which jobs are given their places."""
 
-    now: float
     cells: Cells
-    free: list[FreeProfile]
-    """The free workers of each cell, by its number."""
     bare: list[int]
     """Number of free workers of each partition now, those included that a window closes."""
-    rising: list[bool] = field(init=False)
-    """Whether no start after now is reserved in a cell, so that its free workers only become
-    more."""
-
-    _known: dict[int, tuple[list[float], NDArray[np.int64]]] = field(init=False, factory=dict)
-    """Results of `_sums` for partitions whose workers have not been reserved since."""
-
-    def __attrs_post_init__(self) -> None:
-        self.rising = [True] * len(self.free)
-
-    @classmethod
-    def of(
-        cls,
-        view: BatchView,
-        promises: Iterable[Reservation] = (),
-        only: Collection[int] | None = None,
-    ) -> CellProfile:
-        """Build the profile of this instant: workers become free as `view` expects runs to end and
-        workers to come back. Each of `promises` (reservations) takes its workers at its start. With
-        `only` the future is built of these cells alone, which are all that is asked for."""
-        profile = cls.of_free(view)
-        now, cells = view.now, profile.cells
-        changes: list[list[tuple[float, int]]] = [[] for _ in profile.free]
-        for run in view.running:
-            if run.entry is not None:
-                for cell, count in run.parts or cells.parts(run.numbers):
-                    changes[cell].append((run.end, count))
-        for cell, back, count in _returns(view, cells):
-            changes[cell].append((back, count))
-        for cell, its in enumerate(changes):
-            if its and (only is None or cell in only):
-                its.sort()
-                profile.free[cell] = profile_of_changes(now, profile.free[cell].counts[0], its)
-        for promise in promises:
-            profile.take((promise.start, promise.parts), promise.waiting.held)
-        return profile
-
-    @classmethod
-    def of_free(cls, view: BatchView) -> CellProfile:
-        """Build the profile of what is free now; enough for jobs that start now where nothing is
-        reserved."""
-        cells, now = view.cells, view.now
-        assert cells is not None
-        counts = cells.free(view.vacant)
-        free = [FreeProfile([now], array("q", (count,))) for count in counts]
-        bare = [sum(counts[k] for k in own) for own in cells.of_partition]
-        return cls(now, cells, free, bare)
-
-    # --- places --------------------------------------------------------------------------------
-
-    def parts(self, waiting: Queued, start: float) -> Parts:
-        """Return how many workers of each cell the job gets if it starts at `start` (NOW: now);
-        empty if too few stay free until its end in cells that no window closes meanwhile."""
-        cells, partition, left = self.cells, waiting.job.partition, waiting.processors
-        time = self.now if start == NOW else start
-        may = cells.open_to(partition, left, waiting.held, time)
-        found: list[tuple[int, int]] = []
-        in_order = cells.in_order(may, time, start == NOW)
-        if partition in cells.exclusive:
-            held = waiting.held
-            return cells.whole_nodes(left, in_order, lambda cell: self._room(cell, start, held))
-        for cell in in_order:
-            count = min(left, self._room(cell, start, waiting.held))
-            if count > 0:
-                found.append((cell, count))
-                left -= count
-                if not left:
-                    return tuple(found)
-        return ()
 
     def fitting(self, waiting: Queued) -> Parts:
         """Return how many workers of each cell the job gets if it starts now; empty if it cannot
         start."""
-        if waiting.processors > self.bare[waiting.job.partition]:
+
+    def earliest(self, waiting: Queued) -> Place:
+        """Return the earliest start of a job and its workers by cell; inf without workers, if it
+        cannot start at any time that is known."""
+
+    def take(self, place: Place, waiting: Queued) -> None:
+        """Take the workers of a place for a job."""
+
+
+@define(eq=False)
+class Foreseen:
+    """What is known of later starts on cells of which nothing is reserved. It holds from one
+    decision to the next as long as the same runs are under way, such as when a job arrives."""
+
+    running: Sequence[Run]
+    starts: dict[tuple[int, int, float], tuple[float, list[int]]] = field(factory=dict)
+    """Maps a kind of job (partition, processors, duration) to the first time at which one can
+    start, and how many workers of each cell are free then."""
+    _ends: Sequence[Run] | None = field(init=False, default=None)
+
+    @classmethod
+    def of(cls, view: BatchView) -> Foreseen:
+        """Return what the last decision knew, if nothing has changed since."""
+        known, running = view.memory, view.running
+        if isinstance(known, Foreseen) and known.running is running:
+            return known
+        return cls(running)
+
+    def ends(self, view: BatchView) -> Sequence[Run]:
+        """Return the runs, by expected end, with their parts."""
+        if self._ends is None:
+            assert view.cells is not None
+            self._ends = ends_of(view, view.cells)
+        return self._ends
+
+    def __deepcopy__(self, _: object) -> Foreseen:
+        """Return the same object, because what it knows is true whoever asks."""
+        return self
+
+
+@define(eq=False)
+class FreeNow:
+    """The free workers of each cell now, and what reservations leave of them to jobs that run into
+    these: two numbers by cell are enough where no cell is in two reservations (EASY), or in none
+    (FCFS)."""
+
+    view: BatchView
+    cells: Cells
+    free: list[int]
+    bare: list[int]
+    begin: list[float]
+    """By cell, the start of the reservation that some of its workers are in; inf: there is none."""
+    spare: list[int]
+    """By cell, how many workers are free at that start besides those that the reservation has."""
+    known: Foreseen
+    """When a job can start later, as far as it has been computed."""
+    _begun: list[Run] = field(init=False, factory=list)
+    """The jobs that start at this decision, as runs."""
+    _then: list[int] = field(init=False, factory=list)
+    """By cell, how many workers are free at the last start for which `earliest` was asked."""
+
+    @classmethod
+    def of(cls, view: BatchView) -> FreeNow:
+        """Return what is free at this instant, without a reservation."""
+        cells = view.cells
+        assert cells is not None
+        free = cells.free(view.vacant)
+        begin, spare = [inf] * len(free), [0] * len(free)
+        return cls(view, cells, free, bare_of(cells, free), begin, spare, Foreseen.of(view))
+
+    def fitting(self, waiting: Queued) -> Parts:
+        processors, partition, held = waiting.processors, waiting.job.partition, waiting.held
+        if processors > self.bare[partition]:
             return ()
-        return self.parts(waiting, NOW)
+        now, cells = self.view.now, self.cells
+        order = cells.in_order(cells.open_to(partition, processors, held, now), now, True)
+        return cells.dealt(partition, processors, order, partial(self._room, now + held))
 
-    def earliest(self, waiting: Queued, since: float = NOW) -> Place:
-        """Return the earliest start of a job, at `since` or later, and its workers by cell: NOW, if
-        it can start at this instant; inf without workers, if it cannot at any time that is
-        known."""
-        if since == NOW and (parts := self.fitting(waiting)):
+    def _room(self, end: float, cell: int) -> int:
+        count = self.free[cell]
+        return count if end <= self.begin[cell] else min(count, self.spare[cell])
+
+    def earliest(self, waiting: Queued) -> Place:
+        """Return the earliest start of a job of whose partition no worker is reserved, and its
+        workers by cell; inf without workers, if it cannot start at any time that is known."""
+        if parts := self.fitting(waiting):
             return NOW, parts
-        times, free = self._sums(waiting.job.partition)
-        first = 0 if since == NOW else bisect_left(times, since)
-        # Most times are too early, which the free workers at that time tell at once.
-        for step in np.flatnonzero(free[first:] >= waiting.processors).tolist():
-            time = times[first + step]
-            if parts := self.parts(waiting, time):
-                return time, parts
-        return inf, ()
+        start, self._then = self._later(waiting)
+        return start, self._at(waiting, start, self._then)
 
-    def may_be_earlier(self, waiting: Queued, start: float) -> bool:
-        """Return whether the job may have a place before `start`, where it has one: enough workers
-        are free at some time before that."""
-        times, free = self._sums(waiting.job.partition)
-        return bool((free[: bisect_left(times, start)] >= waiting.processors).any())
+    def _at(self, waiting: Queued, start: float, free: Sequence[int]) -> Parts:
+        """Return how many workers of each cell a job gets that starts at `start`, when so many are
+        free of each."""
+        cells, partition, processors = self.cells, waiting.job.partition, waiting.processors
+        may = cells.open_to(partition, processors, waiting.held, start)
+        order = cells.in_order(may, start, False)
+        return cells.dealt(partition, processors, order, free.__getitem__)
 
-    def take(self, place: Place, held: float, sign: int = -1) -> None:
-        """Reserve the workers of a place for a duration `held`; with `sign` 1, give them back."""
-        start, parts = place
-        for cell, count in parts:
-            profile = self.free[cell]
-            begin = self.now if start == NOW else start
-            step = 0 if start == NOW else profile.at(max(start, self.now))
-            profile.change(sign * count, step, begin + held)
-            if step and sign < 0:
-                self.rising[cell] = False
-            for number in self.cells.cells[cell].partitions:
-                self._known.pop(number, None)
-                if start == NOW:
-                    self.bare[number] += sign * count
-
-    def _room(self, cell: int, start: float, held: float) -> int:
-        """Return the least number of workers of a cell that are free at any time in the duration
-        `held` from `start` on; below 0 where more are reserved than there are."""
-        profile = self.free[cell]
-        step = 0 if start == NOW else bisect_right(profile.times, start) - 1
-        if self.rising[cell]:
-            return profile.counts[step]
-        begin = self.now if start == NOW else start
-        return profile.least(step, bisect_left(profile.times, begin + held, step + 1))
-
-    def forget(self) -> None:
-        """Forget what is known of partitions, because the profile has changed."""
-        self._known.clear()
-
-    def _sums(self, partition: int) -> tuple[list[float], NDArray[np.int64]]:
-        """Return the times at which a job of this partition may be able to start although it was
-        not before (workers become free, or a window ends), and the number of workers of the
-        partition that are free from each of them on, windows aside."""
-        found = self._known.get(partition)
-        if found is None:
-            own = self.cells.of_partition[partition]
-            ends = (self.cells.cells[k].ends for k in own)
-            left = {over for its in ends for over in its[bisect_right(its, self.now) :]} - {inf}
-            times = sorted(left.union(*(self.free[k].times for k in own)))
-            at, free = np.array(times), np.zeros(len(times), dtype=np.int64)
-            for k in own:
-                profile = self.free[k]
-                steps = np.array(profile.times).searchsorted(at, side="right") - 1
-                free += np.frombuffer(profile.counts, dtype=np.int64)[steps]
-            found = self._known[partition] = times, free
+    def _later(self, waiting: Queued) -> tuple[float, list[int]]:
+        """Return the first time from now on at which a job can start, on workers that are not free
+        now, or inf if there is none; and how many workers of each cell are free then."""
+        asked = waiting.job.partition, waiting.processors, waiting.held
+        if self._begun:
+            ends = sorted([*self.known.ends(self.view), *self._begun], key=end_of)
+            return self._first(waiting, ends)
+        found = self.known.starts.get(asked)
+        if found is None or found[0] < self.view.now:
+            found = self._first(waiting, self.known.ends(self.view))
+            self.known.starts[asked] = found
         return found
 
+    def _first(self, waiting: Queued, ends: Sequence[Run]) -> tuple[float, list[int]]:
+        """Return what `_later` does; runs end as `ends` has them.
 
-def _returns(view: BatchView, cells: Cells) -> Iterator[tuple[int, float, int]]:
-    """Yield the cell of each worker that is not UP and that no run holds, the time at which it is
-    expected back, and 1; a node that is taken whole is back when all its workers are."""
-    nodes: dict[tuple[int, int], float] = {}
-    for run in view.running:
-        if run.entry is not None:
-            continue
-        worker = run.numbers[0][0]
-        cell = cells.of_worker[worker]
-        back = cells.cells[cell].back(view.now, run.end)
-        if cells.cells[cell].unit == 1:
-            yield cell, back, 1
-        else:
-            node = cell, worker // cells.node
-            nodes[node] = max(back, nodes.get(node, -inf))
-    for (cell, _), back in nodes.items():
-        yield cell, back, cells.cells[cell].unit
+        Nothing is reserved of its partition, so that its free workers only become more, and those
+        of a start stay free as long as no window closes their cell.
+        """
+        cells, free, time, at = self.cells, self.free.copy(), self.view.now, 0
+        asked = waiting.job.partition, waiting.processors, waiting.held
+        while True:
+            may, same, over = cells.opening(*asked, time)
+            # As long as the same cells are open, only runs that end change the number.
+            while True:
+                at = _counted(ends, at, time, free)
+                enough = sum([free[cell] for cell in may]) >= waiting.processors
+                if enough and self._at(waiting, time, free):  # nodes may be divided
+                    return time, free
+                following = ends[at].end if at < len(ends) else inf
+                if at == len(ends) and over == inf:
+                    return inf, free
+                time = min(over, following)
+                if over <= following or following >= same:
+                    break
+
+    def take(self, place: Place, waiting: Queued) -> None:
+        """Take the workers of a place for a job: one for now, or that of `earliest`."""
+        start, parts = place
+        if start != NOW:
+            for cell, count in parts:
+                self.begin[cell], self.spare[cell] = start, self._then[cell] - count
+            return
+        end = self.view.now + waiting.held
+        size, index = waiting.processors, waiting.key[1]
+        self._begun.append(Run(end, index, size, waiting, (), -1, parts))
+        for cell, count in parts:
+            self.free[cell] -= count
+            if end > self.begin[cell]:
+                self.spare[cell] -= count
+            for partition in self.cells.cells[cell].partitions:
+                self.bare[partition] -= count
+
+
+def _counted(ends: Sequence[Run], at: int, time: float, free: list[int]) -> int:
+    """Count the workers of the runs, from place `at` on, that end by `time` as free; return the
+    place of the next one."""
+    while at < len(ends) and (run := ends[at]).end <= time:
+        for cell, number in run.parts:
+            free[cell] += number
+        at += 1
+    return at
 
 
 @define(eq=False)
 class _Round:
     """Collects the jobs that start and the reservations that are made in one decision."""
 
-    profile: CellProfile
+    room: Room
     left: list[int] = field(factory=list)
     """Number of reservations that jobs of each partition may still get."""
     starts: list[Queued] = field(factory=list)
@@ -217,34 +203,36 @@ class _Round:
     promises: list[Reservation] = field(factory=list)
 
     @classmethod
-    def of(cls, profile: CellProfile, most: int) -> _Round:
+    def of(cls, room: Room, most: int) -> _Round:
         """Begin a decision in which at most `most` jobs whose partitions share workers get
         reservations."""
-        return cls(profile, [most] * len(profile.bare))
+        return cls(room, [most] * len(room.bare))
 
     def start(self, waiting: Queued) -> bool:
         """Start a job now if it fits; return whether it does."""
-        parts = self.profile.fitting(waiting)
+        parts = self.room.fitting(waiting)
         if parts:
             self._begin(waiting, parts)
         return bool(parts)
 
-    def give(self, waiting: Queued) -> None:
-        """Give a job the earliest possible reservation or, if that begins now, start it."""
-        start, parts = self.profile.earliest(waiting)
+    def give(self, waiting: Queued) -> bool:
+        """Give a job the earliest possible reservation or, if that begins now, start it; return
+        whether it starts."""
+        start, parts = place = self.room.earliest(waiting)
         if start == NOW:
             self._begin(waiting, parts)
-            return
-        self.profile.take((start, parts), waiting.held)
+            return True
+        self.room.take(place, waiting)
         self.promises.append(Reservation(start, waiting, parts))
+        return False
 
     def count(self, waiting: Queued) -> None:
         """Count one reservation of this job, which those that share its workers cannot have."""
-        for partition in self.profile.cells.sharing[waiting.job.partition]:
+        for partition in self.room.cells.sharing[waiting.job.partition]:
             self.left[partition] -= 1
 
     def _begin(self, waiting: Queued, parts: Parts) -> None:
-        self.profile.take((NOW, parts), waiting.held)
+        self.room.take((NOW, parts), waiting)
         self.starts.append(waiting)
         self.places[waiting.job.index] = parts
 
@@ -255,7 +243,7 @@ class _Round:
 def greedy_in_cells(view: BatchView) -> Decision:
     """Return the decision that starts each job that fits, in the queue's order. Nothing is planned,
     so the placement chooses among all workers that a job may have (M2, G5)."""
-    current = _Round(CellProfile.of_free(view))
+    current = _Round(FreeNow.of(view))
     for waiting in view.queue:
         current.start(waiting)
     return Decision(current.starts)
@@ -265,13 +253,13 @@ def begun_in_cells(view: BatchView, queue: Sequence[Queued], skips: bool) -> Dec
     """Return the decision that starts jobs in the order of `queue`. A job that does not fit is
     passed over with `skips`; without it, it blocks each later job whose partition shares a worker
     with its own."""
-    current, blocked = _Round(CellProfile.of_free(view)), set[int]()
-    profile = current.profile
+    current, blocked = _Round(FreeNow.of(view)), set[int]()
+    room = current.room
     for waiting in queue:
         partition = waiting.job.partition
         if partition not in blocked and not current.start(waiting) and not skips:
-            blocked |= profile.cells.sharing[partition]
-            if len(blocked) == len(profile.bare):
+            blocked |= room.cells.sharing[partition]
+            if len(blocked) == len(room.bare):
                 break
     return current.decision()
 
@@ -284,22 +272,19 @@ def planned_in_cells(view: BatchView, most: int | None, counted: bool) -> Decisi
     queue = view.queue
     if not queue or (most is None and view.free < view.least):
         return Decision()
-    assert view.cells is not None
-    own = view.cells.of_partition
-    only = {cell for number in {it.job.partition for it in queue} for cell in own[number]}
-    profile = CellProfile.of(view, only=only)
-    current = _Round.of(profile, len(queue) if most is None else most)
-    left, bare = current.left, current.profile.bare
+    now = FreeNow.of(view) if most == 1 else None
+    room: Room = CellProfile.of(view) if now is None else now
+    current = _Round.of(room, len(queue) if most is None else most)
+    left, bare = current.left, room.bare
     for waiting in queue:
         partition = waiting.job.partition
         if left[partition] > 0:
-            before = len(current.starts)
-            current.give(waiting)
-            if counted or len(current.starts) == before:
+            if not current.give(waiting) or counted:
                 current.count(waiting)
         elif waiting.processors <= bare[partition]:
             current.start(waiting)
     decision = current.decision()
+    decision.memory = None if now is None else now.known
     if most is None:
         decision.reservations = ()
     return decision
@@ -327,165 +312,3 @@ def kept_in_cells(view: BatchView, most: int | None) -> Decision:
     times = (it.start for it in current.promises)
     decision.wake = min((start for start in times if now < start < inf), default=None)
     return decision
-
-
-# --- conservative backfilling ----------------------------------------------------------------
-
-
-@define(eq=False)
-class Placed:
-    """A waiting job, and its place in the plan of conservative backfilling."""
-
-    waiting: Queued
-    start: float
-    parts: Parts
-
-
-@define(eq=False)
-class CellPlaces:
-    """The plan of conservative backfilling by cells: the places of all waiting jobs, kept from one
-    decision to the next, each with its workers by cell. A job leaves its place only for an earlier
-    one, unless something comes otherwise than expected."""
-
-    profile: CellProfile
-    due: dict[int, Placed] = field(factory=dict)
-    """Maps a waiting job's index to its place."""
-    promised: dict[int, float] = field(factory=dict)
-    """Maps a job's index to the start that it was promised."""
-    new_promises: list[Reservation] = field(factory=list)
-    """Promises of this decision that are new or postponed."""
-    starts: list[Queued] = field(factory=list)
-    places: dict[int, Parts] = field(factory=dict)
-    """Maps the indices of the jobs that start at this decision to their workers by cell."""
-
-    def follow(self, view: BatchView) -> None:
-        """Bring the plan up to this instant: let due jobs start, move others up where runs have
-        ended early, and plan those anew whose partitions something unforeseen has changed."""
-        self.new_promises, self.starts, self.places = [], [], {}
-        spoilt, opened = self._advance(view)
-        if spoilt:
-            self._plan_anew(view, spoilt)
-        tried: dict[tuple[int, int, float], float] = {}
-        for it in self.by_start():
-            component = self._component(it.waiting)
-            if component not in spoilt and (it.start <= view.now or component in opened):
-                self._move(it, tried)
-
-    def _plan_anew(self, view: BatchView, spoilt: set[int]) -> None:
-        """Give the jobs of these components their places anew, in the order of their starts; all
-        others keep theirs."""
-        anew = [it for it in self.by_start() if self._component(it.waiting) in spoilt]
-        for it in anew:
-            del self.due[it.waiting.job.index]
-        self.profile = CellProfile.of(view)
-        for it in self.due.values():
-            self.profile.take((it.start, it.parts), it.waiting.held)
-        for it in anew:
-            self._give(it.waiting)
-
-    def _move(self, it: Placed, tried: dict[tuple[int, int, float], float]) -> None:
-        """Move a job to its earliest place. `tried` maps kinds of jobs to times before which no
-        job of the kind has a place, as long as nothing has moved since."""
-        waiting = it.waiting
-        kind = waiting.job.partition, waiting.processors, waiting.held
-        due = it.start <= self.profile.now
-        if tried.get(kind, -inf) >= it.start:
-            return
-        if not due and not self.profile.may_be_earlier(waiting, it.start):
-            tried[kind] = it.start
-            return
-        self.profile.take((it.start, it.parts), waiting.held, 1)
-        del self.due[waiting.job.index]
-        before = it.start
-        if self._give(waiting) < before:
-            tried.clear()
-        else:
-            tried[kind] = before
-
-    def _advance(self, view: BatchView) -> tuple[set[int], set[int]]:
-        """Move the profile to this instant. Return two sets of components (see `Cells.linked`):
-        those that have to be planned anew, and those in which workers have become free early or a
-        job was cancelled."""
-        profile, now = self.profile, view.now
-        cells, free = profile.cells, CellProfile.of_free(view)
-        spoilt = {cell for cell, own in enumerate(profile.free) if own.overdue}
-        # A run that outlived its estimate has ended by now: jobs that waited for it end later, too.
-        late = (it for it in self.due.values() if it.start < now * (1 - ROUNDING))
-        spoilt.update(cell for it in late for cell, _ in it.parts)
-        for own in profile.free:
-            own.advance(now)
-        opened = set[int]()
-        for run in view.early:
-            opened.update(cell for cell, _ in run.parts)
-            for cell, count in run.parts:
-                profile.free[cell].release(now, run.end, count)
-        spoilt.update(self._disagreeing(free))
-        for worker in view.changed:
-            parts = cells.parts(((worker, worker),))  # none for a spare
-            spoilt.update(cell for cell, _ in parts if not cells.cells[cell].turns(now))
-        profile.now, profile.bare = now, free.bare
-        profile.forget()
-        left = {self._component(it) for it in map(self._give_up, view.cancelled) if it is not None}
-        return self._components(spoilt), self._components(opened) | left
-
-    def _give_up(self, index: int) -> Queued | None:
-        """Give up the place of the job with this index, which was cancelled. Return its entry; None
-        if it has no place."""
-        self.promised.pop(index, None)
-        it = self.due.pop(index, None)
-        if it is None:
-            return None
-        self.profile.take((it.start, it.parts), it.waiting.held, 1)
-        return it.waiting
-
-    def _disagreeing(self, free: CellProfile) -> Iterator[int]:
-        """Yield the cells of which the plan has other numbers of free workers now than there are in
-        `free`. Idle workers that have gone DOWN in a window, as was planned for, are taken out of
-        the plan."""
-        now, due = free.now, [0] * len(free.free)
-        for it in self.due.values():
-            for cell, count in it.parts if it.start <= now else ():
-                due[cell] += count
-        for number, own in enumerate(self.profile.free):
-            there = free.free[number].counts[0]
-            down = free.cells.cells[number].back(now, now)
-            if down > now and own.counts[0] > there:
-                own.change(there - own.counts[0], 0, down)
-            if own.counts[0] + due[number] != there:
-                yield number
-
-    def _components(self, numbers: Iterable[int]) -> set[int]:
-        cells = self.profile.cells
-        return {cells.linked[p] for number in numbers for p in cells.cells[number].partitions}
-
-    def _component(self, waiting: Queued) -> int:
-        return self.profile.cells.linked[waiting.job.partition]
-
-    def by_start(self) -> list[Placed]:
-        """Return the places of all waiting jobs in the order of their starts."""
-        return sorted(self.due.values(), key=lambda it: (it.start, it.waiting.key))
-
-    def fill(self, queue: Sequence[Queued]) -> None:
-        """Give each job of the queue that has no place and does not start the earliest one that is
-        left."""
-        for waiting in queue:
-            index = waiting.job.index
-            if index not in self.due and index not in self.places:
-                self._give(waiting)
-
-    def _give(self, waiting: Queued) -> float:
-        """Give a job the earliest place that is left; return its start."""
-        start, parts = self.profile.earliest(waiting)
-        self.profile.take((start, parts), waiting.held)
-        index = waiting.job.index
-        if start == NOW:
-            self.starts.append(waiting)
-            self.places[index] = parts
-            self.promised.pop(index, None)
-            return start
-        self.due[index] = Placed(waiting, start, parts)
-        if start > self.promised.get(index, -inf):
-            self.promised[index] = start
-            if start < inf:
-                self.new_promises.append(Reservation(start, waiting))
-        return start

@@ -11,7 +11,6 @@ from attrs import define, field, frozen
 
 from policies.interface.queue import BatchView, Decision, Queued, Reservation
 from policies.maths.tolerance import ROUNDING
-from policies.queue.cells import CellPlaces, CellProfile
 from policies.queue.free_profile import Filling, FreeProfile, Kind, run_of_twins
 
 Due = tuple[float, tuple[float, int], Queued, int]
@@ -217,6 +216,10 @@ def _free_profile(view: BatchView) -> FreeProfile:
 
 
 def _in_cells(view: BatchView) -> Decision:
+    # Only scenarios with partitions or windows load it.
+    from policies.queue.cell_places import CellPlaces
+    from policies.queue.cell_profile import CellProfile
+
     plan = view.memory
     if isinstance(plan, CellPlaces):
         plan.follow(view)

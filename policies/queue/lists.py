@@ -11,12 +11,6 @@ from operator import attrgetter
 from attrs import define, field, frozen
 
 from policies.interface.queue import BatchView, Decision, Queued, Reservation, Run
-from policies.queue.cells import (
-    begun_in_cells,
-    greedy_in_cells,
-    kept_in_cells,
-    planned_in_cells,
-)
 from policies.queue.free_profile import Filling, FreeProfile, Horizon, run_of_twins
 
 
@@ -86,6 +80,9 @@ class RList:
         return _planned(view, self.reservations, counted)
 
     def _in_cells(self, view: BatchView) -> Decision:
+        # Only scenarios with partitions or windows load it.
+        from policies.queue.cells import greedy_in_cells, kept_in_cells, planned_in_cells
+
         if self.reservations == 0:
             return greedy_in_cells(view)
         if self.reading is Reading.KEPT:
@@ -259,6 +256,8 @@ def _begun(view: BatchView, queue: Sequence[Queued], skips: bool) -> Decision:
     jobs that do not fit are passed over; without it only the jobs before the first of these
     start."""
     if view.cells is not None:
+        from policies.queue.cells import begun_in_cells
+
         return begun_in_cells(view, queue, skips)
     return Decision(greedy(queue, view.free) if skips else until_misfit(queue, view.free))
 

@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import partial
-from itertools import product
+from itertools import product, repeat
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -181,6 +181,74 @@ def queue(count: int, kinds: int) -> list[dict[str, float]]:
         {"processors": widths[k], "estimate": asked[k], "time": asked[k] * part, "release": at}
         for at, (k, part) in enumerate(rows)
     ]
+
+
+PARTITIONS = {
+    "1": ("0-351", 133, 0.5, 64),
+    "2": ("128-351", 42, 0.1, 64),
+    "3": ("336-367", 8, 0.2, 8),
+    "4": ("368-415", 18, 0.12, 16),
+    "5": ("416-447", 11, 0.08, 8),
+}
+"""Maps the name of each partition to its workers, how many of them its jobs keep busy, its share of
+the jobs, and their largest number of processors. The first three share workers."""
+WEEK, DAY, HOUR = 604_800, 86_400, 3_600
+
+
+def groups(size: float) -> Iterator[Case]:
+    """Measure what partitions and windows cost: a made log of 50,000 jobs at size 1, with five
+    partitions, of which three share workers, and eight hours of maintenance of 64 of 448 workers
+    each week, beside the same log without. As `holdfast run` does, it reads the log and writes its
+    own. Half of the workers are busy, for ten weeks."""
+    count = max(2, int(50_000 * size))
+    span = 10 * WEEK * count / 50_000
+    lines = swf(count, span)
+    partitions = [{"name": name, "units": units} for name, (units, *_) in PARTITIONS.items()]
+    begins = range(DAY + 8 * HOUR, int(span) + 4 * WEEK, WEEK)
+    windows = [{"from": begin, "to": begin + 8 * HOUR, "units": "0-63"} for begin in begins]
+    ways = {"": {}, ", in groups": {"partitions": partitions, "maintenance": windows}}
+    for name, (words, more) in product(("greedy", "FCFS", "EASY", "conservative"), ways.items()):
+        table = {
+            "name": "groups",
+            "unit": "s",
+            "platform": {"workers": 448, **more},
+            "job": {"kind": "rigid", "swf": {"file": "made.swf"}},
+            "policy": {"name": name, "order": "FCFS"},
+        }
+        body = partial(_replayed, read(table, "groups"), lines, count)
+        most, beside = (3.0, name) if words else (None, SIMPY)
+        yield Case(f"{name}{words}", partial(partial, body), "jobs", most, beside)
+
+
+def _replayed(scenario: Scenario, lines: str, count: int) -> int:
+    with TemporaryDirectory() as folder, LogWriter(Path(folder, "log.jsonl")) as writer:
+        Path(folder, "made.swf").write_text(lines)
+        run(scenario, [Summary(), writer], Path(folder))
+    return count
+
+
+def swf(count: int, span: float) -> str:
+    """Return a log of some `count` jobs in the Standard Workload Format, submitted in `span`
+    seconds: those of each partition of PARTITIONS come in rows of equal jobs, more by day than by
+    night."""
+    rng = stream(count, "groups")
+    jobs: list[tuple[int, ...]] = []
+    for name, (_, busy, share, widest) in PARTITIONS.items():
+        number = max(1, round(count * share))
+        row = rng.choice(max(1, number // 12), number)  # which row each job is of
+        widths = 2 ** rng.integers(0, widest.bit_length(), number)[row]
+        asked = np.array([1, 4, 8, 16, 48, 96, 192])[rng.integers(0, 7, number)[row]] / 4
+        times = asked * rng.uniform(0.05, 1, number)
+        scale = busy * span / np.dot(widths, times)
+        at = span * rng.uniform(0, 1, number)[row] + 60 * rng.exponential(1, number)
+        at += DAY / 8 * np.sin(2 * np.pi * at / DAY)
+        columns = at - at.min(), widths, scale * times + 1, scale * asked + 2
+        jobs += zip(*(it.astype(int).tolist() for it in columns), repeat(int(name)))
+    lines = (
+        f"{k} {at} -1 {time} {width} -1 -1 {width} {asked} -1 1 1 1 -1 -1 {partition} -1 -1"
+        for k, (at, width, time, asked, partition) in enumerate(sorted(jobs), 1)
+    )
+    return "\n".join(lines)
 
 
 def messages(size: float) -> Iterator[Case]:
@@ -358,7 +426,7 @@ def through(asked: Question, processes: int) -> int:
 def benchmarks() -> dict[str, Callable[[float], Iterator[Case]]]:
     """Return all benchmarks by name; each is a function that yields its cases for a size, where 1
     is the usual amount of work."""
-    functions = [campaign, fleet, log, messages, queues]
+    functions = [campaign, fleet, groups, log, messages, queues]
     tables = tomllib.loads(Path(__file__).with_name("benchmarks.toml").read_text(encoding="utf-8"))
     listed = {name: RunsOfScenario(**table) for name, table in tables.items()}
     return dict(

@@ -258,8 +258,7 @@ class QueueDecider(Decider):
         for promise in decision.promised:
             self.promises.make(promise)
         if decision.starts:
-            start = self._start if state.cells is None else self._start_within
-            start(decision, cause)
+            self._start_all(decision, cause)
         if self.copied and decision is whole:  # further copies come after all jobs that start
             self._copy(cause)
         if state.failed or state.former or state.early or state.moved:
@@ -303,16 +302,19 @@ class QueueDecider(Decider):
             self.state.shelf_end = end
             self.promises.open(ShelfOpened, end, len(starts))
 
-    def _start_within(self, decision: Decision, cause: int) -> None:
-        """Start the decision's jobs, each only on workers of its partition that no window
-        takes before the job's end (rules.md, G4 and M2). A job for which too few of
-        these are free does not start. If others have started before it, request another decision at
-        this instant."""
+    def _start_all(self, decision: Decision, cause: int) -> None:
+        """Start the decision's jobs. Where workers differ, each starts only on workers of its
+        partition that no window takes before the job's end (rules.md, G4 and M2). A job for which
+        too few of these are free does not start. If others have started before it, request another
+        decision at this instant."""
+        if self.within is None:
+            self._start(decision, decision.starts, cause)
+            return
         begun = False
         for waiting in decision.starts:
             sources = self._sources(waiting, decision.places.get(waiting.key[1], ()))
             if sources is not None:
-                self._start(evolve(decision, starts=(waiting,)), cause, sources)
+                self._start(decision, (waiting,), cause, sources)
                 begun = True
             elif begun:
                 self.scheduler.decide_soon(cause)
@@ -324,11 +326,13 @@ class QueueDecider(Decider):
             return self.within.sources(waiting, parts, self.scheduler.now)
         return ANY if waiting.processors <= self.scheduler.pool.free else None
 
-    def _start(self, decision: Decision, cause: int, sources: Sources = ANY) -> None:
+    def _start(
+        self, decision: Decision, starts: Sequence[Queued], cause: int, sources: Sources = ANY
+    ) -> None:
         state, dispatcher, now = self.state, self.scheduler.dispatcher, self.state.loop.now
-        start, first = dispatcher.start_some, decision.starts[0]
+        start, first = dispatcher.start_some, starts[0]
         logged = dispatcher.tracker is not None
-        for waiting in decision.starts:
+        for waiting in starts:
             index, processors, ready = waiting.key[1], waiting.processors, waiting.job.held_ready
             state.leave(waiting)
             for part in self.parts:

@@ -28,7 +28,9 @@ from sims.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 
-NAMES = "availability, campaign, cosched, fleet, list, log, messages, queues, redundancy, slots"
+NAMES = (
+    "availability, campaign, cosched, fleet, groups, list, log, messages, queues, redundancy, slots"
+)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -130,6 +132,25 @@ def test_jobs_of_few_kinds_differ_in_nothing_else_that_a_reservation_knows() -> 
     kinds = {(job["processors"], job["estimate"]) for job in jobs}
     assert len(kinds) <= 20 < len({job["time"] for job in jobs})
     assert len(list(cases.queues(0.005))) == 4 * 4 * 2
+
+
+def test_a_made_log_keeps_the_workers_of_each_partition_as_busy_as_it_says() -> None:
+    span, found = 10.0 * cases.WEEK, dict.fromkeys(cases.PARTITIONS, 0.0)
+    for line in cases.swf(2000, span).splitlines():
+        fields = line.split()
+        found[fields[15]] += int(fields[3]) * int(fields[4]) / span
+    busy = {name: its[1] for name, its in cases.PARTITIONS.items()}
+    assert found == {name: pytest.approx(number, rel=0.01) for name, number in busy.items()}
+
+
+def test_the_same_log_runs_with_and_without_partitions_and_windows() -> None:
+    found = {case.name: case for case in cases.groups(0.002)}
+    ways = ["greedy", "FCFS", "EASY", "conservative"]
+    assert list(found) == [name for way in ways for name in (way, f"{way}, in groups")]
+    assert [units(case) for case in found.values()] == [100] * 8
+    assert {name: case.beside for name, case in found.items() if case.most} == {
+        f"{way}, in groups": way for way in ways
+    }
 
 
 def test_a_campaign_has_as_many_runs_as_were_asked_for() -> None:

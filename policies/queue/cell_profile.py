@@ -1,0 +1,513 @@
+"""Keeps the free workers of each cell over time, in which a queue's reservations are made where
+workers differ by partitions or windows (rules.md, G4 and G5).
+
+Cells of partitions that share workers, directly or through others, have their steps in common; all
+others have nothing to do with them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress
+from math import inf, nextafter
+from operator import attrgetter
+
+import numpy as np
+from attrs import define, field
+from numpy.typing import NDArray
+
+from policies.interface.cells import CellNumbers, Cells, Parts
+from policies.interface.queue import BatchView, Queued, Reservation, Run
+
+Place = tuple[float, Parts]
+"""A start, and how many workers of each cell the job gets then."""
+NOW = -inf
+"""Stands for a start at this very instant, on workers that are free. A start at the time of the
+instant is one on workers of runs that outlive their estimates: expected at any moment, not yet
+free."""
+SUMS = 24
+"""Number of sets of cells whose sums are kept; with more, all are dropped and made again."""
+KEPT = 4_096
+"""Number of sets of workers for which it is kept what they add to a row."""
+FEW = 16
+"""Number of steps below which none are merged."""
+Changes = Sequence[tuple[float, Parts]]
+"""Pairs (time, workers of each cell that become free then), sorted by time."""
+
+
+@define(eq=False)
+class Grid:
+    """The free workers of some cells over time, as step functions with the same steps: row i holds
+    over [times[i], times[i+1]), the last one for ever; times[0] is now.
+
+    A row has a column for each cell, and one for each set of cells whose sum has been asked for, so
+    that a reservation costs two insertions and one pass in compiled code, however many of them its
+    job's cells are in.
+    """
+
+    times: list[float]
+    rows: NDArray[np.int64]
+    """As many rows as there are steps, and room for more."""
+    column_of: dict[int, int]
+    """Maps each cell to its column."""
+    late: set[int]
+    """Cells with workers that were expected to be free by now and are not, because a run has
+    outlived its estimate. They are free from step 1 on, which begins now, too."""
+    _sums: dict[CellNumbers, int] = field(init=False, factory=dict)
+    """Maps sets of cells to the columns of their sums."""
+    _added: dict[Parts, NDArray[np.int64]] = field(init=False, factory=dict)
+    """What some workers of cells add to each column of a row."""
+    _most: dict[int, list[int]] = field(init=False, factory=dict)
+    """By column, the most workers that are free at any time from now to each step."""
+    _merged: int = field(init=False)
+    """Number of steps when they were last merged."""
+
+    def __attrs_post_init__(self) -> None:
+        self._merged = max(FEW, len(self.times))
+
+    @classmethod
+    def of(cls, now: float, free: Sequence[int], cells: CellNumbers, changes: Changes) -> Grid:
+        """Build the grid of these cells at the time `now`, of which `free` has the number of free
+        workers of each cell of the platform."""
+        column_of = {cell: column for column, cell in enumerate(cells)}
+        row, late, width = [free[cell] for cell in cells], set[int](), len(cells)
+        times, rows = [now], list(row)
+        for time, parts in changes:
+            if time <= now:
+                late.update(cell for cell, _ in parts)
+                time = now
+            # Step 0 is what is free right now.
+            if len(times) == 1 or time > times[-1]:
+                times.append(time)
+                rows += row
+            for cell, count in parts:
+                row[column_of[cell]] += count
+            rows[-width:] = row
+        made = np.empty((2 * len(times) + FEW, width), dtype=np.int64)
+        made[: len(times)] = np.array(rows, dtype=np.int64).reshape(-1, width)
+        return cls(times, made, column_of, late)
+
+    def now(self, cell: int) -> int:
+        """Return the number of free workers of a cell now."""
+        return int(self.rows[0, self.column_of[cell]])
+
+    def least(self, step: int, end: int, place: Place | None = None) -> list[int]:
+        """Return, by column, the least numbers of workers that are free in the steps from `step`
+        on, before step `end`. With `place`, which begins after step `step` and ends at `end` or
+        later, its workers count as free."""
+        rows, parts = self.rows, () if place is None else place[1]
+        begin = end if place is None else min(end, bisect_left(self.times, place[0]))
+        if begin <= step:
+            found = np.minimum.reduce(rows[step:end]) + self.adds(parts)
+        else:
+            found = rows[step] if begin - step == 1 else np.minimum.reduce(rows[step:begin])
+            if begin < end:
+                then = np.minimum.reduce(rows[begin:end]) + self.adds(parts)
+                found = np.minimum(found, then)
+        least: list[int] = found.tolist()
+        return least
+
+    def column(self, cells: CellNumbers) -> int:
+        """Return the column of the sum over these cells."""
+        if len(cells) == 1:
+            return self.column_of[cells[0]]
+        found = self._sums.get(cells)
+        if found is None:
+            kept, width = self.rows, len(self.column_of)
+            if len(self._sums) == SUMS:
+                kept = kept[:, :width]
+                self._sums.clear()
+                self._most.clear()
+            own = kept[:, [self.column_of[cell] for cell in cells]].sum(axis=1)
+            self.rows = np.column_stack((kept, own))
+            self._added.clear()
+            found = self._sums[cells] = width + len(self._sums)
+        return found
+
+    def search(self, column: int, processors: int, held: float, first: int, most: int) -> int:
+        """Return the first step from `first` on, before `most`, from which at least `processors`
+        workers of this column are free throughout a duration `held`; `most` if there is none."""
+        times = self.times
+        end = bisect_left(times, times[most - 1] + held, most)
+        blocked = (self.rows[first:end, column] < processors).tobytes()
+        obstacle = -1
+        while (at := blocked.find(0, obstacle + 1)) >= 0 and first + at < most:
+            time = times[first + at] + held
+            obstacle = blocked.find(1, at + 1)
+            if obstacle < 0 or times[first + obstacle] >= time:
+                return first + at
+        return most
+
+    def first(self, column: int, processors: int) -> int:
+        """Return the first step at which at least `processors` workers of this column are free, or
+        the number of steps if there is none."""
+        most = self._most.get(column)
+        if most is None:
+            its = self.rows[: len(self.times), column]
+            most = self._most[column] = np.maximum.accumulate(its).tolist()
+        return bisect_left(most, processors)
+
+    def at(self, time: float) -> int:
+        """Return the index of the last step that begins at `time`; insert one if there is none.
+        `time` is now or later."""
+        step = bisect_right(self.times, time) - 1
+        if self.times[step] != time:
+            step += 1
+            self._insert(step, time)
+        return step
+
+    def change(self, parts: Parts, sign: int, step: int, end: float) -> None:
+        """Count these workers as free (`sign` 1) or as used (-1) from times[step] until the time
+        `end`."""
+        times = self.times
+        stop = bisect_left(times, end, step + 1)
+        if stop == len(times) or times[stop] != end:
+            self._insert(stop, end)
+        if sign > 0:
+            self.rows[step:stop] += self.adds(parts)
+        else:
+            self.rows[step:stop] -= self.adds(parts)
+        self._most.clear()
+
+    def hold(self, parts: Parts, sign: int, start: float, end: float) -> None:
+        """Count these workers as used (`sign` -1) or as free (1) over [start, end). `start` is now
+        or later, and no start on what is free now."""
+        step = self.at(start)
+        if step and start == self.times[0]:
+            # Only what should be free already waits for the runs that outlive their estimates.
+            free = tuple(it for it in parts if it[0] not in self.late)
+            if free:
+                self.change(free, sign, 0, end)
+                parts = tuple(it for it in parts if it[0] in self.late)
+        self.change(parts, sign, step, end)
+
+    def slide(self, parts: Parts, start: float, before: float, held: float) -> None:
+        """Move a reservation of these workers for a duration `held` from the time `before` to the
+        earlier time `start`; it would not be over by then."""
+        times, row = self.times, self.adds(parts)
+        self.rows[bisect_left(times, start) : self.at(before)] -= row
+        stop = self.at(start + held)
+        end = self.at(before + held)
+        self.rows[stop:end] += row
+        self._most.clear()
+
+    def advance(self, now: float) -> None:
+        """Move the beginning of the grid to the time `now`. The caller guarantees that all changes
+        expected by then have come as expected."""
+        passed = bisect_right(self.times, now) - 1
+        if passed > 0:
+            self.rows[: len(self.times) - passed] = self.rows[passed : len(self.times)]
+            del self.times[:passed]
+            self._most.clear()
+        self.times[0] = now
+        self.late.clear()
+
+    def tidy(self) -> None:
+        """Remove the steps at which no number of free workers changes, if there may be many."""
+        if len(self.times) < 2 * self._merged:
+            return
+        rows = self.rows[: len(self.times)]
+        differs = np.ones(len(rows), dtype=bool)
+        (rows[1:] != rows[:-1]).any(axis=1, out=differs[1:])
+        self.times = list(compress(self.times, differs.tolist()))
+        self.rows[: len(self.times)] = rows[differs]
+        self._merged = max(FEW, len(self.times))
+        self._most.clear()
+
+    def adds(self, parts: Parts) -> NDArray[np.int64]:
+        """Return what these workers add to each column of a row."""
+        row = self._added.get(parts)
+        if row is None:
+            if len(self._added) == KEPT:
+                self._added.clear()
+            row = self._added[parts] = np.zeros(self.rows.shape[1], dtype=np.int64)
+            for cell, count in parts:
+                row[self.column_of[cell]] = count
+                for cells, column in self._sums.items():
+                    row[column] += count if cell in cells else 0
+        return row
+
+    def _insert(self, step: int, time: float) -> None:
+        rows, count = self.rows, len(self.times)
+        if count == len(rows):
+            self.rows = rows = np.concatenate((rows, rows))
+        self.times.insert(step, time)
+        rows[step + 1 : count + 1] = rows[step:count]
+        rows[step] = rows[step - 1]
+        self._most.clear()
+
+
+@define(eq=False)
+class CellProfile:
+    """The free workers of each cell over time. Windows are not counted as used: a cell that one
+    closes to a job counts as nothing for it."""
+
+    now: float
+    cells: Cells
+    grids: dict[int, Grid]
+    """The free workers of linked partitions (`Cells.linked`), by the lowest number of these."""
+    bare: list[int]
+    """Number of free workers of each partition now, those included that a window closes."""
+
+    @classmethod
+    def of(cls, view: BatchView, promises: Iterable[Reservation] = ()) -> CellProfile:
+        """Build the profile of this instant: workers become free as `view` expects runs to end and
+        workers to come back. Each of `promises` (reservations) takes its workers at its start."""
+        now, cells = view.now, view.cells
+        assert cells is not None
+        free = cells.free(view.vacant)
+        changes: dict[int, list[tuple[float, Parts]]] = {it: [] for it in cells.of_component}
+        for run in ends_of(view, cells):
+            for component, own in by_component(cells, run.parts):
+                changes[component].append((run.end, own))
+        grids = {
+            component: Grid.of(now, free, cells.of_component[component], its)
+            for component, its in changes.items()
+        }
+        profile = cls(now, cells, grids, bare_of(cells, free))
+        for promise in promises:
+            profile.take((promise.start, promise.parts), promise.waiting)
+        return profile
+
+    def grid(self, waiting: Queued) -> Grid:
+        """Return the grid of the cells that the job may use, and others."""
+        return self.grids[self.cells.linked[waiting.job.partition]]
+
+    def fitting(self, waiting: Queued) -> Parts:
+        """Return how many workers of each cell the job gets if it starts now; empty if it cannot
+        start."""
+        if waiting.processors > self.bare[waiting.job.partition]:
+            return ()
+        return self.parts(waiting, 0)
+
+    def parts(self, waiting: Queued, step: int, place: Place | None = None) -> Parts:
+        """Return how many workers of each cell the job gets if it starts at this step of its grid
+        (0: now); empty if too few stay free until its end in cells that no window closes meanwhile.
+        With `place`, which begins later, it gives up this place."""
+        grid, cells, partition = self.grid(waiting), self.cells, waiting.job.partition
+        time, processors, held = grid.times[step], waiting.processors, waiting.held
+        may = cells.open_to(partition, processors, held, time)
+        least = grid.least(step, bisect_left(grid.times, time + held, step + 1), place)
+        order = cells.in_order(may, time, step == 0)
+        return cells.dealt(partition, processors, order, lambda it: least[grid.column_of[it]])
+
+    def earliest(self, waiting: Queued) -> Place:
+        """Return the earliest start of a job and its workers by cell: NOW, if it can start at this
+        instant; inf without workers, if it cannot at any time that is known."""
+        step = self.candidate(waiting, 0)
+        while step >= 0:
+            if parts := self.parts(waiting, step):
+                return self.grid(waiting).times[step] if step else NOW, parts
+            step = self.candidate(waiting, step + 1)
+        return inf, ()
+
+    def earlier(
+        self, waiting: Queued, place: Place, since: float, until: float
+    ) -> tuple[Place | None, float]:
+        """Return the earliest place of a job that has the place `place`, at `since` or later and
+        before the time `until`; None if there is none. Return also a time before which no job that
+        needs as many workers for as long has a place, if its own begins no sooner."""
+        # It may end before the old place begins, or go on in that.
+        apart = nextafter(place[0] - waiting.held, inf)
+        found, seen = self._apart(waiting, since, min(until, apart))
+        if found is None and until > apart:
+            found, enough = self._into(waiting, place, max(since, apart, self.now), until)
+            seen = min(seen, enough)
+        return found, min(seen, until)
+
+    def _apart(self, waiting: Queued, since: float, until: float) -> tuple[Place | None, float]:
+        """Return the earliest place at `since` or later and before `until`, beside all others; and
+        the first time at which enough workers are free, all cells taken together (inf: none)."""
+        grid = self.grid(waiting)
+        times, soonest = grid.times, inf
+        first = bisect_left(times, since)
+        step = grid.first(self._column(waiting), waiting.processors)
+        if step == len(times) or times[step] >= until:
+            return None, inf
+        while (step := self.candidate(waiting, first, until)) >= 0:
+            soonest = min(soonest, times[step])
+            if parts := self.parts(waiting, step):
+                return self._place(times[step], parts), soonest
+            first = step + 1
+        return None, soonest
+
+    def _into(
+        self, waiting: Queued, place: Place, since: float, until: float
+    ) -> tuple[Place | None, float]:
+        """Return the earliest place at `since` or later and before `until` from which a job goes on
+        in its place `place`; and the time from which enough workers are free up to that, all cells
+        taken together (inf: none)."""
+        grid, column, start = self.grid(waiting), self._column(waiting), place[0]
+        times, last = grid.times, grid.at(start)
+        if not last or grid.rows[last - 1, column] < waiting.processors:
+            return None, inf
+        for over in self.cells.ends_within(waiting.job.partition, since, start):
+            grid.at(over)
+        last, first = grid.at(start), bisect_left(times, since)
+        few = grid.rows[first:last, column] < waiting.processors
+        first += few.tobytes().rfind(1) + 1
+        for step in self._beside(waiting, place, first, last):
+            if times[step] >= until:
+                break
+            if parts := self.parts(waiting, step, place):
+                return self._place(times[step], parts), times[first]
+        return None, times[first]
+
+    def _column(self, waiting: Queued) -> int:
+        return self.grid(waiting).column(self.cells.of_partition[waiting.job.partition])
+
+    def _beside(self, waiting: Queued, place: Place, first: int, last: int) -> Sequence[int]:
+        """Return the steps, of those from step `first` on and before step `last`, at which its
+        place `place` begins, among which are all at which a job may be able to start and go on in
+        that place."""
+        grid, processors = self.grid(waiting), waiting.processors
+        times, rows, gained = grid.times, grid.rows, grid.adds(place[1]).tolist()
+        cells = [grid.column_of[cell] for cell in self.cells.of_partition[waiting.job.partition]]
+        # What is free in a cell until then must be free then, too, or be in the place.
+        then = rows[last].tolist()
+        left = [max(0, then[cell] + gained[cell]) for cell in cells]
+        step = last
+        while step > first:
+            row = rows[step - 1].tolist()
+            left = [min(most, row[cell]) for most, cell in zip(left, cells, strict=True)]
+            if sum(left) < processors:
+                break
+            step -= 1
+        if last - step < 3:
+            return range(step, last)
+        # And it must be free until its end, or be in the place.
+        ends = [bisect_left(times, times[k] + waiting.held, last + 1) for k in range(step, last)]
+        until = np.minimum.accumulate(rows[step:last, cells][::-1])[::-1]
+        after = np.minimum.accumulate(rows[last : ends[-1], cells]) + np.array(gained)[cells]
+        both = np.minimum(until, after[np.array(ends) - last - 1])
+        enough = np.maximum(both, 0).sum(axis=1) >= processors
+        return (step + np.flatnonzero(enough)).tolist()
+
+    def _place(self, start: float, parts: Parts) -> Place:
+        return (NOW if start == self.now else start), parts
+
+    def candidate(self, waiting: Queued, first: int, until: float = inf) -> int:
+        """Return the first step, from step `first` on and before the time `until`, at which a job
+        may be able to start: from then on enough workers are free in the cells that no window
+        closes, all taken together. Return -1 if there is no such step."""
+        grid, cells = self.grid(waiting), self.cells
+        times, partition = grid.times, waiting.job.partition
+        processors, held = waiting.processors, waiting.held
+        own = cells.of_partition[partition]
+        column = grid.column(own)
+        most = len(times) if until == inf else bisect_left(times, until)
+        first = max(first, grid.first(column, processors))
+        while first < most:
+            first = grid.search(column, processors, held, first, most)
+            if first == most:
+                break
+            may, same, over = cells.opening(partition, processors, held, times[first])
+            if len(may) == len(own):
+                return first
+            if over < until:
+                # Workers can be used again as a window ends, though none becomes free then.
+                before = len(times)
+                grid.at(over)
+                most += len(times) - before
+            turn, stop = min(same, over), most
+            if turn < until:
+                stop = max(first + 1, bisect_left(times, turn, 0, most))
+            if may:
+                found = grid.search(grid.column(may), processors, held, first, stop)
+                if found < stop:
+                    return found
+            first = stop
+        return -1
+
+    def may_be_earlier(self, waiting: Queued, start: float) -> bool:
+        """Return whether enough workers of the job's partition are free at some time before
+        `start`, windows aside."""
+        grid = self.grid(waiting)
+        column = grid.column(self.cells.of_partition[waiting.job.partition])
+        step = grid.first(column, waiting.processors)
+        return step < len(grid.times) and grid.times[step] < start
+
+    def take(self, place: Place, waiting: Queued, sign: int = -1) -> None:
+        """Take the workers of a place for a job; with `sign` 1, give them back."""
+        start, parts = place
+        if not parts:
+            return
+        grid, held = self.grid(waiting), waiting.held
+        if start == NOW:
+            grid.change(parts, sign, 0, self.now + held)
+            self._take_now(parts, sign)
+        else:
+            grid.hold(parts, sign, max(start, self.now), start + held)
+
+    def move(self, waiting: Queued, before: Place, after: Place) -> None:
+        """Let a job give up its place `before` for an earlier one."""
+        start, parts = after
+        begin = self.now if start == NOW else start
+        if parts == before[1] and begin + waiting.held > before[0]:
+            self.grid(waiting).slide(parts, begin, before[0], waiting.held)
+            if start == NOW:
+                self._take_now(parts, -1)
+        else:
+            self.take(before, waiting, 1)
+            self.take(after, waiting)
+
+    def _take_now(self, parts: Parts, sign: int) -> None:
+        for cell, count in parts:
+            for partition in self.cells.cells[cell].partitions:
+                self.bare[partition] += sign * count
+
+
+def bare_of(cells: Cells, free: Sequence[int]) -> list[int]:
+    """Return the number of free workers of each partition, from that of each cell."""
+    return [sum([free[cell] for cell in own]) for own in cells.of_partition]
+
+
+def ends_of(view: BatchView, cells: Cells) -> Sequence[Run]:
+    """Return, by expected end, the runs of `view` and the workers that are not UP in the form of
+    runs, all with their parts."""
+    running = view.running
+    if all(run.parts for run in running):
+        return running
+    runs = [_with_parts(run, cells) for run in running if run.entry is not None]
+    return sorted([*runs, *_returns(view, cells)], key=end_of)
+
+
+def _with_parts(run: Run, cells: Cells) -> Run:
+    if run.parts:
+        return run
+    parts = cells.parts(run.numbers)
+    return Run(run.end, run.index, run.processors, run.entry, run.numbers, run.copy, parts)
+
+
+def _returns(view: BatchView, cells: Cells) -> Iterator[Run]:
+    """Yield the workers that are not UP and that no run holds, in the form of runs that end when
+    these are expected back: of a worker that a window has taken DOWN at its end. A node that is
+    taken whole is back when all its workers are."""
+    nodes: dict[tuple[int, int], float] = {}
+    for run in view.running:
+        if run.entry is not None:
+            continue
+        worker = run.numbers[0][0]
+        number = cells.of_worker[worker]
+        cell = cells.cells[number]
+        back = cell.back(view.now, run.end)
+        if cell.unit == 1:
+            yield Run(back, run.index, 1, None, run.numbers, run.copy, ((number, 1),))
+        else:
+            node = number, worker // cells.node
+            nodes[node] = max(back, nodes.get(node, -inf))
+    for (number, _), back in nodes.items():
+        unit = cells.cells[number].unit
+        yield Run(back, -1, unit, None, (), -1, ((number, unit),))
+
+
+end_of = attrgetter("end")
+
+
+def by_component(cells: Cells, parts: Parts) -> Iterable[tuple[int, Parts]]:
+    """Yield (component, parts): these parts, those of linked partitions together; those of no
+    partition are left out."""
+    component_of = cells.component_of
+    for component in {component_of[cell] for cell, _ in parts} - {-1}:
+        yield component, tuple([it for it in parts if component_of[it[0]] == component])
