@@ -15,17 +15,14 @@ from attrs import define, field
 from actors.copy import Copy
 from actors.ends import Ends
 from actors.events import (
-    CheckpointingDescribed,
     CheckpointLost,
     CheckpointTaken,
     MembersReleased,
-    MessagesDescribed,
     Outcome,
     ProtectionDescribed,
     RestartedFromScratch,
     Stage,
     StageStarted,
-    StoredSizeDescribed,
     VerificationEnded,
 )
 from actors.hazards import SilentErrors
@@ -46,7 +43,7 @@ from actors.messages import (
 from actors.parts import ORDER, WANTING, Host, Part
 from actors.parts.asked import Parts
 from actors.parts.part import KEPT
-from actors.protection import Protection, Rules
+from actors.protection import Protection
 from actors.protection.cloning import furthest
 from actors.protection.plan import Plan, State
 from actors.repair_messages import MemberRetired
@@ -59,8 +56,6 @@ COMPLETED, FAILED = Outcome.COMPLETED, Outcome.FAILED
 LOST, CANCELLED = Outcome.LOST, Outcome.CANCELLED
 DOWN = WorkerState.DOWN
 RESUME = Resume()
-DEFAULTS = Rules().refinements()
-"""Default values of CheckpointingDescribed, with which that event is not logged."""
 LATE = tuple(kind for part in ORDER for kind in part.late)
 
 
@@ -101,20 +96,8 @@ class JobOfRuns(Job):
         super().started()
 
     def describe(self, cause: int) -> int:
-        for part in self.parts.to[Part.describe]:
-            part.describe(cause)
         super().describe(cause)
-        rules = self.protection.rules
-        self.record(cause, ProtectionDescribed, self.name, *rules.described())
-        refinements = rules.refinements()
-        if refinements != DEFAULTS:
-            self.record(cause, CheckpointingDescribed, self.name, *refinements)
-        if rules.bytes is not None:
-            self.record(cause, StoredSizeDescribed, self.name, rules.bytes)
-        if self.needs is not None:
-            needs = self.needs
-            sizes = (needs.program, needs.data, needs.image, needs.label)
-            self.record(cause, MessagesDescribed, self.name, *sizes)
+        self.record(cause, ProtectionDescribed, self.name, *self.protection.rules.described())
         return cause
 
     # --- what its kind says -------------------------------------------------------------------

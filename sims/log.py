@@ -34,6 +34,7 @@ OLDER = {
     "2": "Holdfast 0.1.0",
     "3": "a Holdfast between 0.1.0 and 0.2.0",
     "4": "a Holdfast between 0.1.0 and 0.2.0",
+    "5": "a Holdfast between 0.1.0 and 0.2.0",
 }
 """Maps the number of an older log format to the version that reads it."""
 BEGINS = re.compile(rb'{[^{]*?"event": ?"%b"' % ScenarioStarted.__name__.encode())

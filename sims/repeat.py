@@ -16,7 +16,7 @@ from sims.errors import InputError
 from sims.log import LogFile
 from sims.scenario import Scenario
 from sims.scenario.inputs import Input
-from sims.scenario.loader import read
+from sims.scenario.loader import objects_in, read
 
 ENDS = re.compile(rb'"event":"%b"' % ScenarioEnded.__name__.encode())
 """Pattern of the last line of a log that was not interrupted."""
@@ -47,11 +47,12 @@ def repeat_of(log: Path) -> Repeat:
     if started.late is not None or any(isinstance(it, ProcessesDescribed) for it in head):
         problem = "real processes carried the run out, which take what they take"
         raise InputError(str(log), "late", problem, "a log of `holdfast run`")
-    if not started.text:
+    table = tomllib.loads(started.text)
+    if objects_in(table):
         problem = "a Python program gave objects for the run that no file can name"
         raise InputError(str(log), "text", problem, "the program, run again")
     folder = _folder_of(log, started)
-    scenario = read(tomllib.loads(started.text), str(log), folder)
+    scenario = read(table, str(log), folder)
     return Repeat(scenario, folder, started)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from attrs import frozen
 from pydantic import SkipValidation
@@ -45,6 +45,15 @@ VERSION = "0.1.0"
 Begins = Callable[[int, Callable[[], float]], None]
 """Function that is called with the number of jobs to come and with a function that returns the
 virtual time."""
+
+
+@runtime_checkable
+class ReadsScenario(Protocol):
+    """A sink that asks the scenario for what the events do not repeat. One that gets the whole log
+    can read it in the first line; others get it before that line."""
+
+    def use_scenario(self, scenario: Scenario) -> None:
+        """Keep the scenario of the run that begins."""
 
 
 class Live(Protocol):
@@ -136,6 +145,7 @@ def _run(
         sinks = (*sinks, Ears.of(loop, scenario.present))
     system = _system(scenario, sinks, debug, loop, messages)
     platform, unit = scenario.full_platform, scenario.times.value
+    _give(scenario, sinks)
     text, inputs = _whole(scenario, folder) if system.journal.whole else ("", ())
     system.begin(
         ScenarioStarted,
@@ -189,14 +199,18 @@ def _system(
     return System(scenario.seed, (*sinks, both), debug, start=0, loop=loop, messages=both)
 
 
+def _give(scenario: Scenario, sinks: Sequence[Sink]) -> None:
+    """Give the scenario to those sinks that ask it for what events do not repeat."""
+    for sink in sinks:
+        if isinstance(sink, ReadsScenario):
+            sink.use_scenario(scenario)
+
+
 def _whole(scenario: Scenario, folder: Path) -> tuple[str, tuple[tuple[str, int, str], ...]]:
-    """Return the scenario as the text of a file, empty where no file can name what a program gave,
-    and its inputs as a log has them.
+    """Return the scenario as the text of a file, and its inputs as a log has them.
 
     Both are computed only for sinks that keep whole logs: they take longer than a short run.
     """
-    if scenario.has_objects:
-        return "", ()
     return as_set(scenario), tuple(it.row for it in inputs_of(scenario, folder))
 
 

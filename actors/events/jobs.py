@@ -10,7 +10,6 @@ from attrs import frozen
 
 from actors.events.quantities import (
     CopyCount,
-    GroupCount,
     IterationNumber,
     JobCount,
     JobName,
@@ -19,7 +18,6 @@ from actors.events.quantities import (
     TaskCount,
     Time,
     Work,
-    WorkerCount,
     WorkerSet,
 )
 from actors.runtime import Event
@@ -71,15 +69,6 @@ class JobDescribed(Event):
     limit."""
 
 
-@frozen
-class DeadlineDescribed(Event):
-    """Records a job's deadline, where its scenario gives one."""
-
-    job: JobName
-    deadline: Time
-    """Time from the job's submission to its deadline."""
-
-
 class ProtectionKind(enum.Enum):
     """Says where a job's checkpoints are kept."""
 
@@ -90,45 +79,6 @@ class ProtectionKind(enum.Enum):
     IMAGES = "images"
     """Checkpoints are kept as images on shared storage at the master, so that a lost run can
     continue on other workers."""
-
-
-@frozen
-class StartupDescribed(Event):
-    """Records the time that each run of a job spends before its members fetch anything, where that
-    is not 0."""
-
-    job: JobName
-    startup: Time
-    """Time in which the processes of a run start; a run that goes on with other members after a
-    resize has none."""
-    select: Time
-    """Time in which workers are chosen for a run; a run on members that its job has kept has
-    none."""
-
-
-@frozen
-class StandbysDescribed(Event):
-    """Records how many standbys each copy of a job takes at its start, where it takes any."""
-
-    job: JobName
-    standbys: WorkerCount
-    """Largest number of workers that a copy holds ready to replace its members."""
-
-
-@frozen
-class ReplicasDescribed(Event):
-    """Records the groups of a job's members that hold its whole state each, where there is more
-    than one."""
-
-    job: JobName
-    replicas: GroupCount
-    """Number of groups, of equal size, into which the members are divided by number."""
-    least: GroupCount
-    """Number of groups that a run needs; with fewer left it is lost."""
-    regroup: Time
-    """Time for which a run pauses as groups drop out."""
-    rejoin: Time
-    """Time for which a run pauses as groups rejoin."""
 
 
 @frozen
@@ -153,23 +103,6 @@ class ProtectionDescribed(Event):
     """Whether a copy begins from the state of the furthest copy."""
     delay: Time
     """Time to fetch a clone's state without a master."""
-
-
-@frozen
-class MessagesDescribed(Event):
-    """Records what each member of a job's runs fetches from the master, as times for which it uses
-    a channel."""
-
-    job: JobName
-    program: Time
-    """Channel time to send the job's program."""
-    data: Time
-    """Channel time to send one unit of data: iterative jobs have one unit for each task, others one
-    in total."""
-    image: Time
-    """Channel time to send one worker's image, which is its part of a saved state."""
-    label: str
-    """Label of the job's program; jobs with the same label share it."""
 
 
 @frozen

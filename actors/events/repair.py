@@ -8,7 +8,7 @@ from typing import Annotated
 
 from attrs import frozen
 
-from actors.events.quantities import Quantity, Time, WorkerSet
+from actors.events.quantities import Quantity, WorkerSet
 from actors.runtime import Event
 
 
@@ -46,26 +46,6 @@ Probability = Annotated[float, Quantity("probability")]
 Kind = Annotated[Struck, Quantity(meaning="Kind of the unit: a worker, a node or a rack.")]
 StageNumber = Annotated[int, Quantity(meaning="Number of the stage of repair, from 0.")]
 LawNumber = Annotated[int, Quantity(meaning="Number of the law among the scenario's laws, from 0.")]
-
-
-@frozen
-class RepairDescribed(Event):
-    """Records how a platform repairs what faults strike: a chain of stages, during which what is in
-    repair is DOWN; once, at the start."""
-
-    laws: tuple[RepairLaw, ...]
-    """Law of the time that each stage takes."""
-    times: tuple[Time, ...]
-    """Mean time of a repair in each stage."""
-    crews: tuple[Annotated[int, Quantity("crews")] | None, ...]
-    """Number of repairs that each stage can do at once; None: any number."""
-    of: tuple[Struck, ...]
-    """Kind of unit that each law of faults strikes, by number of the law."""
-    curable: tuple[LawNumber, ...]
-    """Numbers of the laws that no longer strike a unit once a repair of it has removed the cause of
-    a fault."""
-    certain: bool
-    """Whether each fault is blamed on the unit that it has struck."""
 
 
 @frozen

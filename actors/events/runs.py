@@ -335,48 +335,6 @@ class TasksDealt(Event):
 
 
 @frozen
-class CheckpointingDescribed(Event):
-    """Records how a job takes its checkpoints and replaces members, where that is more than
-    `ProtectionDescribed` says."""
-
-    job: JobName
-    on_notice: bool
-    """Whether a run checkpoints when an owner announces that it takes a member away."""
-    blocking: bool
-    """Whether a checkpoint takes the run's time; if not, work continues meanwhile."""
-    slowdown: Annotated[float, Quantity("part of the rate")]
-    """Part of their rate that work and the final verification lose while a non-blocking checkpoint
-    is under way."""
-    images_every: Annotated[int, Quantity("checkpoints")] | None
-    """Interval k: each k-th checkpoint of a copy among buddies is also stored as images; None if
-    none is."""
-    image_cost: Time
-    """Time to store the images without a master, for all members together."""
-    replace_after: Time | None
-    """Time after which a kept member that went DOWN is replaced; None if it never is."""
-
-
-@frozen
-class StorageDescribed(Event):
-    """Records the shared storage, to which runs save and from which they load; once, at the
-    start."""
-
-    bandwidth: Bandwidth
-    """Bandwidth of the storage, which all runs share by max-min fairness."""
-    worker_bandwidth: Bandwidth | None
-    """Largest bandwidth of one worker; None if only the storage limits it."""
-
-
-@frozen
-class StoredSizeDescribed(Event):
-    """Records how much a job saves to the shared storage, and loads from it, at a time."""
-
-    job: JobName
-    bytes: Bytes
-    """Size of a checkpoint, of all members together."""
-
-
-@frozen
 class BandwidthShared(Event):
     """A run saves to the shared storage, or loads from it, at another bandwidth than before; at 0
     it waits."""

@@ -13,11 +13,11 @@ from actors.events.quantities import Quantity, Time, WorkerCount
 from actors.runtime import Event
 from policies.interface.kinds import JobKind
 
-SCHEMA = 5
+SCHEMA = 6
 """Version of the log's format; a reader refuses a version that it does not know. Since 2 one line
 stands for all copies of a placement; since 3 one vocabulary serves every kind of job; since 4
 values carry the field's names (`cancelled`, `staging_in`); since 5 the first line has the whole
-scenario."""
+scenario; since 6 later lines do not repeat it."""
 
 
 class End(enum.Enum):
@@ -74,7 +74,8 @@ class ScenarioStarted(Event):
     """Version of Holdfast that made the log."""
     text: str = ""
     """The scenario as a file in TOML: all keys that its file or an option sets; others have the
-    defaults of this version. Empty where a Python program gave objects that no file can name."""
+    defaults of this version. An object that a Python program gave has its name in angle
+    brackets."""
     inputs: tuple[tuple[str, Annotated[int, Quantity("bytes")], str], ...] = ()
     """Files, and modules of the user's own code, that the scenario names: the name as it is there,
     the size, and the SHA-256 checksum in hexadecimal."""
@@ -111,23 +112,6 @@ class ProcessesDescribed(Event):
 
     scale: Annotated[float, Quantity("s")]
     """Seconds of the wall clock in a time unit."""
-
-
-@frozen
-class MeasuresDescribed(Event):
-    """Records how the run is to be measured, where its scenario says so."""
-
-    bound: Time
-    """Least run time for bounded slowdown, which counts shorter runs as this long, in time
-    units."""
-    hour: Time | None
-    """Number of time units in an hour; None if it is not known, so that no measure by the hour is
-    computed."""
-    prices: tuple[Annotated[float, Quantity("per processor-hour")], ...]
-    """Prices of an hour of a processor that is busy, idle, reclaimed, down; empty if they are not
-    known."""
-    watts: tuple[Annotated[float, Quantity("W")], ...]
-    """Power draw of a processor that is busy, idle, reclaimed, down; empty if it is not known."""
 
 
 @frozen

@@ -23,20 +23,6 @@ from policies.availability import WorkerState
 
 
 @frozen
-class PlatformDescribed(Event):
-    """Records nodes, spares and the delays with which faults are detected, on a platform that has
-    any of these; once, at the start."""
-
-    node: WorkerCount
-    """Number of workers in a node, k: workers 0 to k - 1 are node 0, and so on."""
-    spares: WorkerCount
-    """Number of spares: the workers with the highest numbers, which start no job but replace
-    members that are DOWN."""
-    detections: tuple[Time, ...]
-    """Delays after which faults of held workers are detected, one for each kind of faults."""
-
-
-@frozen
 class WorkerChanged(Event):
     """A worker changes from one state to another, whatever the reason; at the start, its first
     state where that is not UP. With a downtime of 0 it goes DOWN and returns at one instant."""
@@ -130,26 +116,6 @@ class MaintenancePlanned(Event):
     """Time from which their owner has them UP again; None: never."""
     workers: WorkerSet
     """Numbers of the workers."""
-
-
-@frozen
-class OwnersDescribed(Event):
-    """Names the workers whose owners may take them away, besides windows of maintenance and the
-    reserve; once, at the start, on a platform that repairs workers or has a reserve."""
-
-    workers: WorkerSet
-    """Numbers of the workers; empty where none has such an owner."""
-
-
-@frozen
-class ReserveDescribed(Event):
-    """Describes the reserve: workers that their owner keeps RECLAIMED until they are called; once,
-    at the start."""
-
-    workers: WorkerSet
-    """Numbers of the workers."""
-    delay: Time
-    """Time from the call of a worker until its owner has it UP."""
 
 
 @frozen
@@ -274,17 +240,6 @@ class TransferKind(enum.Enum):
     """A saved state, or a clone's state, that is fetched from the master."""
     SAVE = "save"
     """A checkpoint that is sent to the master."""
-
-
-@frozen
-class LinkDescribed(Event):
-    """Records the master's bounded multi-port link; once, at the start."""
-
-    channels: Annotated[int, Quantity("channels")]
-    """Number of messages under way at once, n_com, in both directions together."""
-    order: str = "started-first"
-    """Order of service: `started-first`, `longest-first`, `timetable`, under which a channel may
-    stay free, or `module:Name` of the user's own policy."""
 
 
 @frozen

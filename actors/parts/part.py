@@ -141,9 +141,6 @@ class Part:
         parts come from the builder, or once the first message for them comes."""
         return False
 
-    def describe(self, cause: int) -> None:
-        """Log the parameters of the mechanism, before those of the job."""
-
     # --- a copy and its runs begin and end ------------------------------------------------------
 
     def placed(self, copy: Copy[Run], message: StartCopy) -> None:

@@ -17,7 +17,6 @@ from actors.copy import Copy
 from actors.events import (
     Outcome,
     PauseEnded,
-    ReplicasDescribed,
     ReplicasDropped,
     ReplicasRejoined,
     RunPaused,
@@ -77,11 +76,6 @@ class Replicas(Part):
     @classmethod
     def wanted(cls, job: Host) -> bool:
         return job.described.replication is not None
-
-    def describe(self, cause: int) -> None:
-        rules, job = self._rules, self.job
-        counts, pauses = (rules.count, rules.least), (rules.regroup, rules.rejoin)
-        job.record(cause, ReplicasDescribed, job.name, *counts, *pauses)
 
     @property
     def _rules(self) -> Replication:

@@ -20,7 +20,6 @@ from actors.events import (
     Outcome,
     StandbyJoined,
     StandbyLost,
-    StandbysDescribed,
     StandbysHeld,
 )
 from actors.intervals import added, members, text
@@ -85,10 +84,6 @@ class Standbys(Part):
     @classmethod
     def wanted(cls, job: Host) -> bool:
         return bool(job.described.held_ready)
-
-    def describe(self, cause: int) -> None:
-        job = self.job
-        job.record(cause, StandbysDescribed, job.name, job.described.held_ready)
 
     def placed(self, copy: Copy[Run], message: StartCopy) -> None:
         ready = message.ready

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from attrs import define
 
-from actors.events import StartupDescribed
 from actors.parts.part import Host, Part
 
 
@@ -19,10 +18,6 @@ class Startup(Part):
     @classmethod
     def wanted(cls, job: Host) -> bool:
         return bool(job.described.startup or job.described.select)
-
-    def describe(self, cause: int) -> None:
-        job, said = self.job, self.job.described
-        job.record(cause, StartupDescribed, job.name, said.startup, said.select)
 
     def before(self, first: bool) -> float:
         said = self.job.described

@@ -111,9 +111,3 @@ class Rules:
         None."""
         times = alike(self.period), alike(self.cost), alike(self.recovery)
         return self.kind, *times, self.verified, self.copies, self.cloning, self.delay
-
-    def refinements(self) -> tuple[bool, bool, float, int | None, float, float | None]:
-        """Return, in their order, the fields of the event CheckpointingDescribed but for the job's
-        name: on_notice, blocking, slowdown, images_every, image_cost, replace_after."""
-        beside = self.on_notice, self.blocking, self.slowdown
-        return *beside, self.images_every, self.image_cost, self.replace_after

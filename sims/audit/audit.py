@@ -157,7 +157,7 @@ def begin(w: World, event: e.ScenarioStarted) -> Script:
     each = not event.workers or len(event.workers) == event.processors
     framed(each, "each worker has a name, or none")
     w.given = given(event)
-    framed(w.given.unit in (None, event.unit), f"its scenario's times are in {w.given.unit}")
+    framed(w.given.unit == event.unit, f"its scenario's times are in {w.given.unit}")
     w.head, w.turns.lateness = event, event.late or 0
     w.free, w.able = Free((0, event.processors), event.processors), event.processors
     settings = dict(setting.partition("=")[::2] for setting in event.settings)
@@ -166,6 +166,9 @@ def begin(w: World, event: e.ScenarioStarted) -> Script:
     w.changeover = float(settings.get("changeover", 0)) if decider is DecisionChecks else 0
     w.decider = decider(w, settings)
     w.handlers.update(w.decider.line_handlers())
+    _equip(w)
+    for part in w.parts[PartRules.prepare]:
+        part.prepare()
     # The order matters: channels are assigned last in an instant, the decider judges the state
     # after that, and it forgets the instant's causes only when all parts have used them.
     parts = (it.close for it in w.parts[PartRules.close])
@@ -205,43 +208,32 @@ def _know(w: World, event: Event) -> None:
         case e.JobsLeftOut() | e.JobsChanged():
             possible(event not in w.told, "it is told twice")
             w.told.append(event)
-        case e.LinkDescribed(channels=channels, order=order):
-            possible(channels >= 1, f"{channels} channels")
-            w.service = Service(channels, order)
         case e.WorkerRented(worker=worker) | e.WorkerPriced(worker=worker):
             # One line for each worker, in the order of their numbers.
             last, w.priced[type(event)] = w.priced.get(type(event), -1), worker
             possible(last < worker < w.head.processors, "worker {}, after {}", worker, last)
             possible(isinstance(event, e.WorkerRented) or _rising(event), "prices of no times")
-        case e.DeadlineDescribed(job=job, deadline=deadline):
-            possible(deadline > 0 and job not in w.deadlines, "{} has a deadline already", job)
-            w.deadlines.add(job)
         case e.PackDescribed(pair=pair, mtbf=mtbf, releases=releases, fatal=fatal):
             framed(isinstance(w.decider, PackChecks), "no pack decides")
             possible(pair >= 1 and mtbf != 0 and not (releases and fatal))
             w.pack = event
 
 
-def _describe_platform(w: World, event: e.PlatformDescribed) -> None:
-    """Keep the description of the platform: its nodes, its spares (which leave the free workers),
-    and after which times faults are detected. Raises Broken if it is no valid one."""
-    sound = event.node >= 1 and 0 <= event.spares < w.head.processors
-    possible(sound and min(event.detections, default=0) >= 0)
-    w.platform, w.late = event, any(event.detections)
-    if event.spares:
-        size = w.head.processors
-        w.able = size - event.spares
-        w.spare = Free((w.able, size), event.spares)
+def _equip(w: World) -> None:
+    """Keep what the scenario says of the platform; its spares leave the free workers. Raises Broken
+    if no platform is like that."""
+    platform, size = w.given.platform, w.head.processors
+    possible(platform.size == size, "its scenario has {} workers", platform.size)
+    possible(platform.spares < size, "{} of {} workers are spares", platform.spares, size)
+    w.platform = platform
+    if platform.spares:
+        w.able = size - platform.spares
+        w.spare = Free((w.able, size), platform.spares)
         w.free.take((w.able, size))
         w.decider.spares_described()
-
-
-def _describe_owners(w: World, event: e.OwnersDescribed) -> None:
-    """Keep which workers have no owner who may take them away at any time: all that the line does
-    not list."""
-    owned, size = parse_spans(event.workers), w.head.processors
-    possible(not owned or owned[-1] <= size, "there are no such workers")
-    w.unowned = frozenset(range(size)).difference(numbers(owned))
+    partitions.prepare(w)
+    link = w.given.link
+    w.service = None if link is None else Service(*link)
 
 
 def _describe_faults(w: World, event: e.FaultsDescribed) -> None:
@@ -271,26 +263,29 @@ def submit(w: World, event: e.JobSubmitted) -> Script:
     known = name in w.jobs or name in w.gone
     possible(not known and w.closed is None, "{} is submitted again, or after the end", name)
     possible((event.recorded_wait or 0) >= 0)
-    due = w.head.decider is not DeciderKind.DEADLINE or name in w.deadlines
+    due = w.head.decider is not DeciderKind.DEADLINE or "deadline" in w.given.own.get(name, {})
     possible(due, "{} has no deadline, by which it is decided", name)
     whose = event
     by = w.agents.submitted(name) if w.agents is not None else None
     if by is None:
         by = 0 if w.dependencies is None else w.dependencies.submitted(name)
     seq = yield event, by
-    told = yield from _early(w, name, seq)
     it = yield from coming(e.JobDescribed, name)
-    job, since = ExpectedJob(name, seq, it, whose, w.now, told, wanted=seq), seq
-    for line in told.values():
-        _tell(w, job, line)
+    asked = w.given.of_job(name)
+    job, since = ExpectedJob(name, seq, it, whose, w.now, asked, wanted=seq), seq
+    possible(not (job.plain and job.asks), "a plain job asks for no mechanism")
+    for part in w.parts[PartRules.described] if job.asks else ():
+        part.described(job)
     sound = it.kind in w.head.kinds and (it.kind is not JobKind.ITERATIVE or it.work == 0)
     if it.limit is not None:
         sound = sound and it.estimate is not None and same(it.limit, it.estimate + job.overhead)
     possible(sound, "{}; there are {}", it, w.head.kinds)
+    _check_listed(w, it)
     yield _of(it, name), seq
     w.kinds.add(it.kind)
     # A plain job, of which the log gives the number of failures, has no protection to describe.
     if it.failures is None:
+        job.messages = w.given.messages(name) if w.service is not None else None
         yield from _more(w, job, seq)
         if it.kind is JobKind.ITERATIVE:
             since = yield e.IterationStarted(name, 0), seq
@@ -300,61 +295,26 @@ def submit(w: World, event: e.JobSubmitted) -> Script:
     w.decider.submitted(job, since)
 
 
-def _early(w: World, name: str, seq: int) -> Script:
-    """Read the lines by which the job called `name` asks for mechanisms, before it is described
-    itself; return them by class. `seq` is the number of its submission, the lines' cause."""
-    told: dict[type[Event], Event] = {}
-    event = yield None
-    for part in w.parts.early:
-        if type(event) is part.job_line:
-            part.check_line(event)
-            yield _of(event, name), seq
-            told[type(event)] = event
-            event = yield None
-    return told
-
-
-def _tell(w: World, job: ExpectedJob, event: Event) -> None:
-    """Let the parts keep what a line says about mechanisms of a job."""
-    for part in w.parts[PartRules.described]:
-        part.described(job, event)
+def _check_listed(w: World, event: e.JobDescribed) -> None:
+    """Check that a job that the scenario lists is described as it is there."""
+    if event.job in w.given.own:
+        verification, estimate = w.given.verification(event.job), w.given.estimate(event.job)
+        possible(same(event.verification, verification), "its verification takes {}", verification)
+        possible(same(event.estimate, estimate), "its estimate is {}", estimate)
 
 
 def _more(w: World, job: ExpectedJob, seq: int) -> Script:
     """Check the further lines that describe a job, in the order in which they come: its protection,
-    the mechanisms that it asks for after that, its messages, tasks and application. `seq` is the
-    number of its submission, the lines' cause."""
+    tasks and application. `seq` is the number of its submission, the lines' cause."""
     kinds: dict[type[Event], bool] = {
         e.ProtectionDescribed: True,
-        e.MessagesDescribed: w.service is not None,
         e.TasksDescribed: job.described.kind is JobKind.ITERATIVE,
         e.ApplicationDescribed: w.pack is not None,
     }
     for kind in [kind for kind, there in kinds.items() if there]:
-        while kind is not e.ProtectionDescribed and type(event := (yield None)) in LATE:
-            yield _late(w, job, event), seq
         event = yield from coming(kind, job.name)
         _learn(w, job, event)
         yield _of(event, job.name), seq
-
-
-def ask_late(w: World, event: Any) -> Script:
-    """Check a line by which a job asks for a mechanism, if no other line of the job follows."""
-    job: ExpectedJob = possible(w.jobs.get(event.job), "no such job waits")
-    yield _late(w, job, event), job.submitted
-
-
-def _late(w: World, job: ExpectedJob, event: Event) -> Event:
-    """Return a line by which a job asks for a mechanism after its protection, and keep it with the
-    job. Raises Broken where it is invalid, or comes too late."""
-    # Such lines come right after the job's submission, its description and its protection.
-    last = max((JOB_LINES.index(kind) for kind in job.told), default=-1)
-    due = w.seq == job.submitted + 3 + len(job.told) and JOB_LINES.index(type(event)) > last
-    possible(due and not job.plain, "it comes too late")
-    next(it for it in w.parts.each if it.job_line is type(event)).check_line(_of(event, job.name))
-    job.told[type(event)] = event
-    _tell(w, job, event)
-    return event
 
 
 def _of(event: Any, name: str) -> Any:
@@ -371,8 +331,6 @@ def _learn(w: World, job: ExpectedJob, event: Event) -> None:
         case e.ProtectionDescribed(copies=most):
             possible(most >= 1)
             job.rules = event
-        case e.MessagesDescribed():
-            job.messages = event
         case e.TasksDescribed(times=times):
             possible(event.tasks >= 1 and event.iterations >= 1)
             job.tasks, job.times = event, by_worker(w.head.processors, times)
@@ -403,7 +361,10 @@ def end(w: World, event: e.ScenarioEnded) -> Script:
         enrols = isinstance(w.decider, EnrolmentChecks) is (e.ChainsBelieved in w.heads)
         whole = enrols and not pack and w.kinds == set(w.head.kinds)
         framed(whole, "not all that the head names has been logged")
-        framed(w.deadlines <= w.gone, "jobs with a deadline were not submitted")
+        left_out = sum(it.jobs for it in w.told if isinstance(it, e.JobsLeftOut))
+        listed = len(w.given.own)
+        all_came = not listed or len(w.gone) + left_out == listed
+        framed(all_came, "{} of {} jobs were submitted", len(w.gone), listed)
         all_came = w.dependencies is None or not w.dependencies.followers
         framed(all_came, "jobs that follow others were not submitted")
         sent = w.agents is None or not w.agents.submits
@@ -432,39 +393,29 @@ def _in_head(general: Sequence[type[Event]]) -> tuple[type[Event], ...]:
 
 
 PLATFORM: dict[type[Event], Callable[[World, Any], None]] = {
-    e.PlatformDescribed: _describe_platform,
-    e.OwnersDescribed: _describe_owners,
     e.FaultsDescribed: _describe_faults,
-    e.PartitionAssigned: partitions.describe,
-    e.PartitionDescribed: partitions.describe,
-    e.ExclusiveDescribed: partitions.describe,
+    e.PartitionAssigned: partitions.assign,
 }
 """Functions that store the facts of the head's lines about the platform."""
 ONCE = (
-    *(e.ChainsBelieved, e.LinkDescribed, e.PlatformDescribed, e.PackDescribed),
-    *(e.ProcessesDescribed, e.OwnersDescribed),
+    *(e.ChainsBelieved, e.PackDescribed),
+    e.ProcessesDescribed,
     *(it.head.kind for it in ORDER if it.head is not None and it.head.once),
 )
 DESCRIBED = _in_head(
     (
-        *(e.ProcessesDescribed, e.MeasuresDescribed, e.JobsLeftOut, e.JobsChanged, e.LogDoubted),
-        *(e.LogReplayed, e.DeadlineDescribed, e.PartitionAssigned),
-        *(e.PlatformDescribed, e.PartitionDescribed, e.ExclusiveDescribed, e.OwnersDescribed),
-        *(e.ChainsBelieved, e.PackDescribed, e.LinkDescribed, e.WorkerRented, e.WorkerPriced),
+        *(e.ProcessesDescribed, e.JobsLeftOut, e.JobsChanged, e.LogDoubted),
+        *(e.LogReplayed, e.PartitionAssigned),
+        *(e.ChainsBelieved, e.PackDescribed, e.WorkerRented, e.WorkerPriced),
         *(e.FaultsFitted, e.FaultsExpected, e.FaultsDescribed, e.FaultsReplayed),
     )
 )
 """Event classes of the log's head, in the order in which they come."""
-LINKED = DESCRIBED.index(e.LinkDescribed)
+LINKED = DESCRIBED.index(e.PackDescribed)
 """Place of the last of these lines that comes before all states and speeds of workers."""
-JOB_LINES = [it.job_line for it in ORDER if it.job_line is not None]
-"""Classes of the lines by which a job asks for mechanisms, in the order in which they come."""
-LATE = frozenset(it.job_line for it in ORDER if it.job_line is not None and not it.early)
-"""Those of them that come after the job's protection."""
 HANDLERS: dict[type[Event], Handler] = {
     e.ScenarioStarted: begin,
     **dict.fromkeys(DESCRIBED, describe),
-    **dict.fromkeys(LATE, ask_late),
     **dict.fromkeys((e.CheckpointTaken, e.StageStarted, e.VerificationEnded), runs.learn),
     **dict.fromkeys((e.RunEnded, e.MembersReleased), copies.cancel),
     **dict.fromkeys((e.TransferStarted, e.TransferSuspended), link.pass_channels),

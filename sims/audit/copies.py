@@ -43,7 +43,7 @@ def start(w: World, event: RunStarted) -> Script:
     for part in w.parts[PartRules.placing]:
         part.placing(job, spans)
     copy = ExpectedCopy(job, spans, event.processors, w.seq)
-    for part in w.parts[PartRules.placed] if job.told else ():
+    for part in w.parts[PartRules.placed] if job.asks else ():
         part.placed(copy)
     w.decider.placing(copy, event)
     causes = w.decider.why(job, copy)
@@ -147,7 +147,7 @@ def _check_owner(w: World, worker: ExpectedWorker, event: WorkerChanged, cause: 
     """Check a change of state that the worker's owner makes; `cause` is the event that causes it, 0
     for none."""
     possible(event.detection is None, "no fault takes it DOWN")
-    if event.worker in w.unowned:
+    if not w.platform.has_owner(event.worker):
         _check_without_owner(w, event, cause)
 
 
@@ -164,7 +164,7 @@ def _check_fault(w: World, worker: ExpectedWorker, event: WorkerChanged, _: int)
     """Check a fault that takes a worker DOWN, and its downtime."""
     until = event.until
     # A downtime of 0 is possible only where faults are detected late.
-    lasts = until is None or until > w.turns.end or (w.late and until >= w.now)
+    lasts = until is None or until > w.turns.end or (w.platform.late and until >= w.now)
     possible(event.state is DOWN and lasts)
     asked = w.given.downtime
     struck = w.agents is not None and w.agents.fails(worker.number)
@@ -361,7 +361,7 @@ def _lose(w: World, copy: ExpectedCopy, worker: int, cause: int, hidden: bool) -
         last = yield from w.hide(copy, worker, cause)
     elif copy.run is not None:
         last = yield from stages.lose(w, copy, worker, cause)
-    elif job.ready:
+    elif job.asked.ready:
         stages.resume_soon(w, copy)
     if fatal:
         last = yield CheckpointLost(job.name, copy.last, tuple(sorted(copy.failed))), cause

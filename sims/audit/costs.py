@@ -134,7 +134,7 @@ def _expected(
         return None
     cost: float | Callable[[Times], Times] | None = rules.cost
     if rules.kind is ProtectionKind.IMAGES and storage is not None:
-        cost = partial(_stored, storage, job.stored or 0)
+        cost = partial(_stored, storage, job.asked.stored or 0)
     elif rules.kind is ProtectionKind.IMAGES:
         cost = job.messages.image if job.messages is not None else cost or 0
     mtbf = pack.mtbf if application.mtbf is None else application.mtbf

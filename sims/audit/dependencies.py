@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from attrs import Factory, define
 
-from actors.events import DeadlineDescribed, DependenciesDescribed, JobCompleted, JobKilled
+from actors.events import DependenciesDescribed, JobCompleted, JobKilled, LogReplayed
 from actors.runtime import Event
 from sims.audit.facts import HeadLine
 from sims.audit.law import LinePhase, comes, follows, possible, same
@@ -94,7 +94,7 @@ class ExpectedDependencies:
 class DependencyRules(PartRules):
     """The rules of jobs that follow others."""
 
-    head: ClassVar = HeadLine(DependenciesDescribed, after=DeadlineDescribed, once=False)
+    head: ClassVar = HeadLine(DependenciesDescribed, after=LogReplayed, once=False)
 
     def describe(self, event: Any) -> None:
         """Check the head's line on the jobs that a job follows, and keep it."""

@@ -10,7 +10,6 @@ from typing import Any, Protocol
 from attrs import Factory, define, field, frozen
 
 from actors.events import (
-    CheckpointingDescribed,
     JobDescribed,
     JobSubmitted,
     ProtectionDescribed,
@@ -19,15 +18,13 @@ from actors.events import (
     WorkerChanged,
 )
 from actors.runtime import Event
+from sims.audit.scenario import NOTHING, Asked
 from sims.audit.turns import NEGLIGIBLE, Emitter, PartEnd, Timer
 from sims.audit.workers import Spans, extent, joined, numbers, written
 
 HANG = -1
 """Stands for a hang among the members that lack a message."""
 AT_SPEED = Stage.COMPUTING, Stage.VERIFYING
-DEFAULT_CHECKPOINTING = CheckpointingDescribed("", False, True, 0, None, 0, None)
-"""Checkpointing of a job for which the log has no CheckpointingDescribed: blocking, one level, no
-replacement."""
 
 
 @frozen
@@ -71,20 +68,14 @@ class ExpectedJob(Emitter):
     """The line of the submission, which names the user, the group and the queue."""
     came: float = 0
     """Time of the submission."""
-    told: dict[type[Event], Any] = Factory(dict)
-    """Lines by which the job asks for mechanisms, by class."""
-    lead: float = 0
-    """Time that passes, in the first run of a copy, before its members fetch anything."""
-    ready: int = 0
-    """Largest number of workers that a copy holds ready besides its members from its start on."""
+    asked: Asked = NOTHING
+    """Mechanisms for which the scenario asks in the job's runs."""
     partition: Any = None
     """Partition whose workers it may have; None where there are none."""
     rules: ProtectionDescribed = field(init=False)
     """Protection of the job; unset for a plain job."""
-    checkpointing: CheckpointingDescribed = DEFAULT_CHECKPOINTING
-    """How the job takes checkpoints and replaces members."""
     messages: Any = None
-    """MessagesDescribed of the job, where there is a master."""
+    """Messages of the job, where there is a master; else None."""
     tasks: Any = None
     """TasksDescribed of an iterative job."""
     times: dict[int, float] = Factory(dict)
@@ -108,8 +99,6 @@ class ExpectedJob(Emitter):
     learnt: dict[tuple[int, int], float] = Factory(dict)
     """Maps (members, nodes that they are on) to a period that only checkpoints in the log
     reveal."""
-    stored: float | None = None
-    """Size of what the job keeps on shared storage; None if it keeps nothing there."""
     draws: bool | None = None
     """Whether the job's errors are drawn at random; None while no verification has ended."""
     lost: int = 0
@@ -122,10 +111,15 @@ class ExpectedJob(Emitter):
     """Outcome and time of the last run's end."""
 
     @property
+    def asks(self) -> bool:
+        """Whether the job asks for any mechanism."""
+        return self.asked is not NOTHING
+
+    @property
     def overhead(self) -> float:
         """Time for which a run holds its members in addition to its own work: its verification, and
         what passes before it begins in earnest."""
-        return self.described.verification + self.lead
+        return self.described.verification + self.asked.startup + self.asked.select
 
     @property
     def plain(self) -> bool:

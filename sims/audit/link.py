@@ -159,7 +159,7 @@ def leave(
 def _now(w: World) -> int:
     """Return the phase of the present instant in which a loss or suspension of a message that
     happens now is logged."""
-    return max(w.turns.phase, LinePhase.RESUME if w.late else LinePhase.STATES)
+    return max(w.turns.phase, LinePhase.RESUME if w.platform.late else LinePhase.STATES)
 
 
 def _drop(w: World, worker: ExpectedWorker, cause: int) -> None:

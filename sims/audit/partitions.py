@@ -11,11 +11,11 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from actors.events import ExclusiveDescribed, PartitionAssigned, PartitionDescribed
-from actors.runtime import Event
+from actors.events import PartitionAssigned
 from sims.audit.facts import ExpectedJob
 from sims.audit.law import allowed, possible
-from sims.audit.workers import Free, Spans, extent, joined, numbers, parse_spans
+from sims.audit.scenario import GivenPartition
+from sims.audit.workers import Free, Spans, extent, joined, numbers
 from sims.audit.world import World
 
 Choice = Callable[[Free, int, Spans], Spans]
@@ -28,28 +28,35 @@ PLANLESS = "FCFS", "R-SHELF-B", "R-SHELF-NB", "R-SHELFFILL-B", "R-SHELFFILL-NB"
 
 @define(eq=False)
 class ExpectedPartition:
-    """A partition, as the log's head describes it."""
+    """A partition, as the scenario describes it."""
 
     number: int
-    described: PartitionDescribed
-    workers: frozenset[int]
-    exclusive: bool = False
-    """Whether its jobs hold whole nodes."""
+    given: GivenPartition
+
+    @property
+    def workers(self) -> frozenset[int]:
+        """Numbers of its workers."""
+        return self.given.workers
+
+    @property
+    def exclusive(self) -> bool:
+        """Whether its jobs hold whole nodes."""
+        return self.given.exclusive
 
 
 @define(eq=False, slots=False)
 class Grouped:
-    """The partitions of a log, and which job is in which."""
+    """The partitions of a scenario, and which job is in which."""
 
     w: World
-    known: dict[str, ExpectedPartition] = field(factory=dict)
+    known: dict[str, ExpectedPartition]
     assigned: dict[str, str] = field(factory=dict)
     """Maps jobs to their partitions, where their queue does not say it."""
 
     @cached_property
     def divide(self) -> bool:
         """Whether they make workers differ: there are several, or one that does not have all, or
-        deals in whole nodes. It is asked once the head is over."""
+        deals in whole nodes."""
         its = list(self.known.values())
         return len(its) > 1 or any(it.exclusive or len(it.workers) < self.w.able for it in its)
 
@@ -60,7 +67,7 @@ class Grouped:
 
     def of(self, job: str, queue: str) -> ExpectedPartition:
         """Return the partition of a job. Raises Broken where it is in none."""
-        usual = (it for it in self.known.values() if it.described.default)
+        usual = (it for it in self.known.values() if it.given.default)
         name = self.assigned.get(job, queue)
         found = next(usual, None) if name == "" else self.known.get(name)
         if found is None and "," in name:
@@ -70,37 +77,36 @@ class Grouped:
         return found
 
 
-def describe(w: World, event: Event) -> None:
-    """Keep what the log's head says of partitions and of who is in them."""
-    if w.partitions is None:
-        w.partitions = Grouped(w)
-    its: Grouped = w.partitions
-    if isinstance(event, PartitionAssigned):
-        possible(event.job not in its.assigned, "{} is assigned twice", event.job)
-        its.assigned[event.job] = event.partition
-        return
-    if isinstance(event, ExclusiveDescribed):
-        possible(event.partition in its.known, "there is no such partition")
-        _close(w, its.known[event.partition])
-        return
-    assert isinstance(event, PartitionDescribed)
-    workers = frozenset(numbers(parse_spans(event.workers)))
-    possible(workers and max(workers) < w.able, "there are no such workers")
-    possible(event.partition not in its.known, "it is described twice")
-    usual = sum(it.described.default for it in its.known.values()) + event.default
-    possible(usual <= 1, "there is another default")
-    its.known[event.partition] = ExpectedPartition(len(its.known), event, workers)
-    w.decider.windows_described()
+def prepare(w: World) -> None:
+    """Keep what the scenario says of partitions. Raises Broken where it cannot be."""
+    known = dict[str, ExpectedPartition]()
+    for number, it in enumerate(w.given.partitions):
+        possible(it.workers and max(it.workers) < w.able, "there are no such workers")
+        possible(it.name not in known, "two partitions are called {}", it.name)
+        known[it.name] = ExpectedPartition(number, it)
+        if it.exclusive:
+            _check_exclusive(w, it)
+    if known:
+        usual = sum(it.given.default for it in known.values())
+        possible(usual <= 1, "two partitions are the default")
+        w.partitions = Grouped(w, known)
+        w.decider.windows_described()
 
 
-def _close(w: World, partition: ExpectedPartition) -> None:
-    """Note that the jobs of a partition hold whole nodes. Raises Broken where it has only a part of
-    one."""
+def assign(w: World, event: PartitionAssigned) -> None:
+    """Keep what the log's head says of a job's partition, where its queue does not say it."""
+    its: Grouped = possible(w.partitions, "there are no partitions")
+    possible(event.job not in its.assigned, "{} is assigned twice", event.job)
+    its.assigned[event.job] = event.partition
+
+
+def _check_exclusive(w: World, partition: GivenPartition) -> None:
+    """Check that the jobs of a partition can hold whole nodes. Raises Broken where it has only a
+    part of one."""
     possible(w.platform.node > 1, "a node is one worker")
     nodes = {n // w.platform.node for n in partition.workers}
     whole = all(partition.workers.issuperset(node_of(w, node)) for node in nodes)
-    possible(whole and not partition.exclusive, "it has a part of a node, or is closed twice")
-    partition.exclusive = True
+    possible(whole, "partition {} has a part of a node", partition.name)
 
 
 def node_of(w: World, node: int) -> range:
@@ -138,11 +144,9 @@ def admit(w: World, job: ExpectedJob, queue: str) -> None:
     if w.partitions is None:
         return
     job.partition = found = w.partitions.of(job.name, queue)
-    longest, estimate = found.described.longest, job.described.estimate
+    longest, estimate = found.given.longest, job.described.estimate
     if longest is not None and estimate is not None:
-        possible(
-            estimate <= longest, "partition {} lets none run so long", found.described.partition
-        )
+        possible(estimate <= longest, "partition {} lets none run so long", found.given.name)
 
 
 @define(eq=False, slots=False)

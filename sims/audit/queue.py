@@ -232,12 +232,12 @@ class QueueChecks(DecisionChecks):
         members. By nodes, members and those that are held ready are chosen together, and the latter
         are kept."""
         w = self.w
-        more = min(job.ready, w.free.count - size)
+        more = min(job.asked.ready, w.free.count - size)
         if more and self.settings.get("placement") == "nodes":
             chosen = by_node(w, w.free, size + more)
             self.ready = joined(chosen[size:])
             return joined(chosen[:size])
-        former = () if job.copies or job.ready else self.former.get(job.name, ())
+        former = () if job.copies or job.asked.ready else self.former.get(job.name, ())
         return rule(w, w.free, size, former)
 
     def _around_windows(self, copy: ExpectedCopy, event: RunStarted) -> Rule | None:
@@ -269,7 +269,7 @@ class QueueChecks(DecisionChecks):
             rule, free_choice = None, True
         if w.cells is None:
             w.cells = partitions.CellsOfLog(w)
-        former = () if job.copies or job.ready else self.former.get(job.name, ())
+        former = () if job.copies or job.asked.ready else self.former.get(job.name, ())
         choice = None if rule is None else partial(rule, w)
         partitions.check_choice(w, job, copy.spans, shut, choice, former, free_choice)
         return None
@@ -296,7 +296,7 @@ class QueueChecks(DecisionChecks):
 
     def other_causes(self, job: ExpectedJob, copy: ExpectedCopy) -> Causes:
         own = self.promises.pop(job.name, None)
-        ready = any(it.ready for it in self.w.jobs.values())
+        ready = any(it.asked.ready for it in self.w.jobs.values())
         if own is not None and own[0].start <= self.w.now * INSTANT and not job.copies:
             # As workers are held ready, another decision may follow at this instant.
             if ready or self.calls_workers:
@@ -465,7 +465,7 @@ class QueueChecks(DecisionChecks):
         A decision promises first, and starts jobs after that."""
         w = self.w
         several = w.windows or partitions.divided(w) or self.calls_workers
-        return bool(several or any(job.ready for job in w.jobs.values()))
+        return bool(several or any(job.asked.ready for job in w.jobs.values()))
 
     def _promised(self) -> Promised:
         """Return the reservations that count under limits, with their jobs' names: those of a

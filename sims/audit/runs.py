@@ -47,11 +47,11 @@ def begin(
         run.base, run.exposed = state.of(run.work), state.exposed
         source, saved = state.run, state.done
     copy.run, copy.last = run, run.number
-    if not job.checkpointing.blocking:
+    if not job.asked.saving.blocking:
         run.emitters = Emitter(), Emitter()
     numbers = run.number, copy.text, run.work, run.base, source, saved, keeps
     run.cause = run.started = yield e.RunStarted(job.name, *numbers), causes
-    if (job.told or job.partition is not None) and line is not None:
+    if (job.asks or job.partition is not None) and line is not None:
         for part in w.parts[PartRules.started]:
             yield from part.started(run)
     return run
@@ -202,7 +202,7 @@ def _secure(w: World, run: ExpectedRun) -> Script:
         yield from _verdict(w, run)
         if run.over:
             return
-    if job.checkpointing.blocking:
+    if job.asked.saving.blocking:
         yield from _save(w, run, run)
         return
     run.cause = yield e.CheckpointStarted(job.name, run.number, run.base), run.cause
@@ -252,10 +252,10 @@ def _save(w: World, run: ExpectedRun, it: ExpectedRun) -> Script:
     copy.taken += 1
     protection.save(copy, state)
     w.decider.checkpointed(run, it.cause)
-    every = job.checkpointing.images_every
+    every = job.asked.saving.images_every
     if job.keeps and every and copy.taken % every == 0:
         sent = job.messages is not None and job.messages.image
-        alone = job.checkpointing.image_cost if job.messages is None else 0
+        alone = job.asked.saving.image_cost if job.messages is None else 0
         if it is not run:
             it.cause = yield e.CheckpointStarted(job.name, run.number, it.base), it.cause
             it.reports = run.stage is not None

@@ -3,41 +3,403 @@ lines have to follow."""
 
 from __future__ import annotations
 
+import enum
+import re
 import tomllib
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from math import inf
+from typing import Any, TypeVar
 
-from attrs import frozen
+from attrs import define, field, frozen
 
-from actors.events import DeciderKind, ScenarioStarted
-from sims.audit.law import framed
+from actors.events import DeciderKind, ScenarioStarted, Struck
+from actors.events.repair import RepairLaw
+from sims.audit.law import framed, possible
 
 DOWNTIME = 60.0
 """Downtime of the faults of a law that gives none, in the scenario's unit of time."""
 TIMED = ("exponential", "weibull", "list")
 """Kinds of laws whose faults all have the downtime that the law gives."""
+SPAN = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
+"""Pattern of a number of a unit, or of a range of them."""
+Table = Mapping[str, Any]
+Member = TypeVar("Member", bound=enum.Enum)
 
 
 @frozen
-class Given:
-    """What a scenario gives; each is None where the log has no text of the scenario, or where the
-    text alone does not say it."""
+class GivenSaving:
+    """How a job takes checkpoints and replaces members; by default standing still, on one level,
+    and without replacement."""
 
-    unit: str | None = None
+    on_notice: bool = False
+    """Whether a run takes a checkpoint at once when an owner gives notice."""
+    blocking: bool = True
+    """Whether a checkpoint stops the run."""
+    slowdown: float = 0
+    """Fraction of its rate that a run loses while a checkpoint is taken beside it."""
+    images_every: int | None = None
+    """Every so many checkpoints of buddies one goes to shared storage as well; None: none does."""
+    image_cost: float = 0
+    """Time in which such a checkpoint gets there without a master."""
+    replace_after: float | None = None
+    """Time for which a member is DOWN before it is replaced; None: it never is."""
+
+
+@frozen
+class Asked:
+    """Mechanisms that the scenario asks for in a job's runs; by default it asks for none."""
+
+    startup: float = 0
+    """Time in which the processes of each run start."""
+    select: float = 0
+    """Time in which workers are chosen for a run on members that its job has not kept."""
+    ready: int = 0
+    """Largest number of workers that a copy holds ready besides its members."""
+    replicas: int = 1
+    """Number of groups of members that hold the whole state each."""
+    least: int = 1
+    """Number of groups that a run needs."""
+    regroup: float = 0
+    """Time for which a run pauses as groups drop out."""
+    rejoin: float = 0
+    """Time for which a run pauses as groups rejoin."""
+    saving: GivenSaving = GivenSaving()
+    stored: float | None = None
+    """Bytes of a checkpoint on shared storage; None if none is kept there."""
+
+
+@frozen
+class Messages:
+    """Sizes of the messages that members of a job's runs fetch, as times for which they use one of
+    the master's channels."""
+
+    program: float
+    data: float
+    """Size of a unit of data: iterative jobs have one for each task, others one in total."""
+    image: float
+    """Size of one worker's image, which is its part of a saved state."""
+    label: str
+    """Label of the job's program, which jobs of the same label share."""
+
+
+@frozen
+class GivenPlatform:
+    """What the scenario says of the platform."""
+
+    size: int
+    """Number of workers."""
+    node: int
+    """Number of workers in a node: workers 0 to node - 1 are node 0, and so on."""
+    spares: int
+    """Number of spares, the workers with the highest numbers, on which no job starts."""
+    reserve: int
+    """Number of workers before them that their owner keeps until they are called."""
+    reserve_delay: float
+    """Time from the call of a worker until its owner has it UP."""
+    detections: tuple[float, ...]
+    """Delays after which the faults of each law are detected."""
+    owned: tuple[range, ...]
+    """Numbers of the workers whose owners may take them away at any time."""
+
+    @property
+    def late(self) -> bool:
+        """Whether faults are detected late."""
+        return any(self.detections)
+
+    def has_owner(self, worker: int) -> bool:
+        """Return whether worker number `worker` has an owner who may take it away at any time;
+        windows of maintenance and the reserve do not count."""
+        return any(worker in workers for workers in self.owned)
+
+
+@frozen
+class GivenPartition:
+    """What the scenario says of a partition of the queue."""
+
+    name: str
+    workers: frozenset[int]
+    """Numbers of its workers."""
+    longest: float | None
+    """Longest time for which one of its jobs may be believed to run; None: any."""
+    default: bool
+    """Whether it is the partition of the jobs that name none."""
+    exclusive: bool
+    """Whether its jobs hold whole nodes."""
+
+
+@frozen
+class GivenRepair:
+    """What the scenario says of repairs."""
+
+    laws: tuple[RepairLaw, ...]
+    """Law of the time that each stage takes."""
+    times: tuple[float, ...]
+    """Mean time of a repair in each stage."""
+    crews: tuple[int | None, ...]
+    """Number of repairs that each stage can do at once; None: any number."""
+    of: tuple[Struck, ...]
+    """Kind of unit that each law of faults strikes, by number of the law."""
+    curable: frozenset[int]
+    """Numbers of the laws that no longer strike a unit once a repair of it has removed the cause of
+    a fault."""
+    certain: bool
+    """Whether each fault is blamed on the unit that it has struck."""
+
+
+NOTHING = Asked()
+"""What a job asks for that asks for no mechanism: the only such object, as jobs are many."""
+
+
+@define(eq=False)
+class Given:
+    """What the scenario in a log's first line gives. Its methods raise Broken where it says what
+    cannot be."""
+
+    table: Table
+    """The whole scenario."""
+    unit: str
     """Unit of all times: `s` or `slot`."""
-    downtime: float | None = None
-    """How long each fault keeps a worker DOWN, time units."""
+    downtime: float | None
+    """How long each fault keeps a worker DOWN, time units; None where the text alone does not say
+    it."""
+    own: Mapping[str, Table]
+    """Maps the names of the jobs that the scenario lists to their tables."""
+    usual: Asked = field(init=False)
+    """Mechanisms for which a job asks that the scenario does not list."""
+
+    def __attrs_post_init__(self) -> None:
+        self.usual = self._asked({})
+
+    @property
+    def laws(self) -> Sequence[Table]:
+        """The laws of faults, by number."""
+        faults = self.table.get("faults", {})
+        if isinstance(faults, dict) and "laws" in faults:
+            faults = faults["laws"]
+        found = faults if isinstance(faults, list) else [faults] if faults else []
+        framed(all(isinstance(it, dict) for it in found), "its scenario's faults are no tables")
+        return [it for it in found if it.get("kind") != "none"]
+
+    @property
+    def platform(self) -> GivenPlatform:
+        """What is said of the platform."""
+        pool = _table(self.table, "platform")
+        faults = (it for it in self.laws if it.get("effect") != "hang")
+        node, spares = _whole(pool, "node", 1), _whole(pool, "spares", 0)
+        possible(node >= 1, "a node has no worker")
+        sections = self._workers(pool)
+        return GivenPlatform(
+            sum(count for _, count in sections),
+            *(node, spares, _whole(pool, "reserve", 0), _amount(pool, "reserve_delay")),
+            tuple(_amount(it, "detection") for it in faults),
+            tuple(self._owned(sections)),
+        )
+
+    def _workers(self, pool: Table) -> list[tuple[bool, int]]:
+        """Return, for the table `pool`, [platform], the listed sections and the drawn workers,
+        whose numbers follow on each other's, whether they have owners, and how many they are."""
+        listed = ((it, _whole(it, "count", 1)) for it in _tables(self.table, "workers"))
+        sections = ((pool, _whole(pool, "workers", 0)), *listed)
+        told = [(_kind(it.get("availability", "always")) != "always", n) for it, n in sections]
+        return [*told, (True, _whole(_table(self.table, "random_workers"), "count", 0))]
+
+    def _owned(self, sections: Sequence[tuple[bool, int]]) -> Iterator[range]:
+        """Yield the numbers of the workers that owners may take away."""
+        first = 0
+        for owned, count in sections:
+            if owned:
+                yield range(first, first + count)
+            first += count
+        reclaims = self.table.get("reclaims", [])
+        framed(isinstance(reclaims, list), "its scenario has no list of reclaims")
+        for reclaim in reclaims:
+            sound = isinstance(reclaim, list) and len(reclaim) == 3 and isinstance(reclaim[2], int)
+            framed(sound, "its scenario has a reclaim of no worker")
+            yield range(reclaim[2], reclaim[2] + 1)
+
+    @property
+    def partitions(self) -> Iterator[GivenPartition]:
+        """The partitions of the queue, in order."""
+        for it in _tables(_table(self.table, "platform"), "partitions"):
+            workers = set[int]()
+            for first, last in SPAN.findall(str(it.get("units", ""))):
+                workers.update(range(int(first), int(last or first) + 1))
+            longest = _amount(it, "longest") if "longest" in it else None
+            flags = bool(it.get("default")), bool(it.get("exclusive"))
+            yield GivenPartition(str(it.get("name")), frozenset(workers), longest, *flags)
+
+    @property
+    def repair(self) -> GivenRepair | None:
+        """What is said of repairs; None if nothing is repaired."""
+        section = _table(self.table, "repair")
+        if not section:
+            return None
+        stages, laws = _tables(section, "stages"), self.laws
+        times = tuple(_amount(it, "time") for it in stages)
+        crews = tuple(_whole(it, "crews", 1) if "crews" in it else None for it in stages)
+        possible(stages and 0 not in (*times, *crews), "nothing can be repaired like that")
+        return GivenRepair(
+            tuple(_member(RepairLaw, it.get("law", "exponential")) for it in stages),
+            *(times, crews),
+            tuple(_member(Struck, it.get("of", "workers")) for it in laws),
+            frozenset(k for k, it in enumerate(laws) if it.get("curable", "share" in it)),
+            section.get("blamed", 1) == 1 and section.get("mistaken", 0) == 0,
+        )
+
+    @property
+    def link(self) -> tuple[int, str] | None:
+        """Number of the master's channels, and the order in which workers get them; None if there
+        is no master."""
+        section = _table(self.table, "master")
+        if not section:
+            return None
+        channels = _whole(section, "channels", 0)
+        possible(channels >= 1, "{} channels", channels)
+        order = "timetable" if section.get("timetable") else section.get("order", "started-first")
+        return channels, str(order)
+
+    def verification(self, job: str) -> float:
+        """Return the time that the detector takes at the end of each run of a listed job."""
+        own, section = self.own[job], _table(self.table, "job")
+        return _amount(own if "verification" in own else section, "verification")
+
+    def estimate(self, job: str) -> float | None:
+        """Return the run time that the user of a listed job requested; None if no time."""
+        own = self.own[job]
+        return _amount(own, "estimate") if "estimate" in own else None
+
+    def messages(self, job: str) -> Messages:
+        """Return the messages of the job called `job`, where there is a master."""
+        section = _table(self.table, "master")
+        table = {**section, **self.own.get(job, {})}
+        label = "program" if section.get("shared_program") else job
+        program, data, image = (_amount(table, key) for key in ("program", "data", "image"))
+        return Messages(program, data, image, label)
+
+    @property
+    def storage(self) -> tuple[float, float] | None:
+        """Bandwidths of the shared storage and of one worker, bytes per time unit; None if there is
+        no storage."""
+        section = _table(self.table, "storage")
+        if not section:
+            return None
+        whole = _amount(section, "bandwidth")
+        each = _amount(section, "worker_bandwidth") if "worker_bandwidth" in section else inf
+        possible(whole > 0 and each > 0, "nothing could pass to the storage")
+        return whole, each
+
+    def of_job(self, name: str) -> Asked:
+        """Return the mechanisms for which the job called `name` asks."""
+        own = self.own.get(name)
+        return self.usual if own is None else self._asked(own)
+
+    def _asked(self, own: Table) -> Asked:
+        """Return the mechanisms for which a job asks: those of its own table, and what the sections
+        say of all jobs."""
+        section = _table(self.table, "job")
+        choice = section.get("select", 0)
+        if isinstance(choice, dict):  # of rigid jobs, `select` says which jobs of a log take part
+            choice = choice.get("choosing", 0)
+        usual = {"startup": section.get("startup", 0), "select": choice}
+        startup, select = (_amount(usual | dict(own), key) for key in usual)
+        standbys, replicas = _whole(own, "standbys", 0), _whole(own, "replicas", 1)
+        least, pauses = 1, (0.0, 0.0)
+        if replicas != 1:
+            least = _whole(own, "least", 1)
+            possible(1 <= least <= replicas, "there are no such replicas")
+            pauses = _amount(own, "regroup"), _amount(own, "rejoin")
+        guarded = _table(own, "protection") or _table(self.table, "protection")
+        groups = standbys, replicas, least, *pauses
+        asked = Asked(startup, select, *groups, _saving(guarded), self._stored(guarded))
+        return NOTHING if asked == NOTHING else asked
+
+    def _stored(self, protection: Table) -> float | None:
+        """Return the bytes of a checkpoint that a protection keeps on the shared storage; None if
+        it keeps none there."""
+        kind = protection.get("kind", "none")
+        stores = kind == "images" or (kind == "buddies" and "images_every" in protection)
+        if not stores or "bytes" not in protection or self.storage is None:
+            return None
+        return _amount(protection, "bytes")
+
+
+def _saving(protection: Table) -> GivenSaving:
+    """Return how a protection takes checkpoints and replaces members; keys without meaning for its
+    kind have no effect."""
+    kind = protection.get("kind", "none")
+    if kind == "none":
+        return GivenSaving()
+    slowdown, notice = _amount(protection, "slowdown"), protection.get("on_notice") == "save"
+    possible(slowdown <= 1, "its scenario has slowdown = {}", slowdown)
+    beside = notice, bool(protection.get("blocking", True)), slowdown
+    if kind != "buddies":
+        return GivenSaving(*beside)
+    every = after = None
+    if "images_every" in protection:
+        every = _whole(protection, "images_every", 1)
+        possible(every > 0, "no checkpoint is the 0th")
+    if "replace_after" in protection:
+        after = _amount(protection, "replace_after")
+    return GivenSaving(*beside, every, _amount(protection, "image_cost"), after)
 
 
 def given(head: ScenarioStarted) -> Given:
-    """Return what the scenario in the log's first line gives. Raises Broken if it is no TOML."""
-    if not head.text:  # a program made the scenario of its own objects
-        return Given()
+    """Return what the scenario in the log's first line gives. Raises Broken if it is no TOML, or a
+    table is none."""
     try:
         table = tomllib.loads(head.text)
     except ValueError:
         framed(False, "its scenario is no TOML")
     unit = "slot" if head.decider is DeciderKind.ENROLMENT else "s"
-    return Given(table.get("unit", unit), _downtime(table.get("faults", {})))
+    listed = _tables(_table(table, "job"), "jobs")
+    own = {str(it.get("name", f"J{k}")): it for k, it in enumerate(listed, 1)}
+    return Given(table, table.get("unit", unit), _downtime(table.get("faults", {})), own)
+
+
+def _table(table: Table, key: str) -> Table:
+    """Return the table `key` of a table, empty where there is none. Raises Broken where it is no
+    table."""
+    found = table.get(key, {})
+    framed(isinstance(found, dict), "its scenario has no table {}", key)
+    return found  # type: ignore[no-any-return]
+
+
+def _tables(table: Table, key: str) -> Sequence[Table]:
+    """Return the tables that the list `key` of a table has, none where there is no such list.
+    Raises Broken where it is no list of tables."""
+    found = table.get(key, [])
+    tables = isinstance(found, list) and all(isinstance(it, dict) for it in found)
+    framed(tables, "its scenario has no list of tables {}", key)
+    return found  # type: ignore[no-any-return]
+
+
+def _kind(value: Any) -> Any:
+    """Return the kind of a table, or of a word that stands for a table with no other key."""
+    return value.get("kind") if isinstance(value, dict) else value
+
+
+def _member(kind: type[Member], word: Any) -> Member:
+    """Return the member of an enum that a word names. Raises Broken where there is none."""
+    found = next((it for it in kind if it.value == word), None)
+    possible(found is not None, "its scenario has {}", word)
+    return found  # type: ignore[return-value]
+
+
+def _amount(table: Table, key: str, usual: float = 0) -> float:
+    """Return the number `key` of a table, `usual` where there is none. Raises Broken where it is
+    no number from 0 on."""
+    found = table.get(key, usual)
+    number = isinstance(found, int | float) and not isinstance(found, bool) and 0 <= found < inf
+    possible(number, "its scenario has {} = {}", key, found)
+    return float(found)
+
+
+def _whole(table: Table, key: str, usual: int) -> int:
+    """Return the whole number `key` of a table, `usual` where there is none. Raises Broken where it
+    is none from 0 on."""
+    found = _amount(table, key, usual)
+    possible(found == int(found), "its scenario has {} = {}", key, found)
+    return int(found)
 
 
 def _downtime(faults: Any) -> float | None:

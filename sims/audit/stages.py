@@ -41,7 +41,7 @@ def stored(w: World, it: ExpectedRun, stage: Stage) -> Script:
     """Follow a part in which the account `it`, a run or a checkpoint beside it, saves its state to
     shared storage or loads it from there, at the bandwidth that it gets. A job that keeps nothing
     there has no such part."""
-    size = it.copy.job.stored
+    size = it.copy.job.asked.stored
     it.stage, it.length, it.passed, it.since, it.rate = stage, 0, 0, w.now, 0
     if not size:
         return
@@ -98,7 +98,7 @@ def rate(w: World, run: ExpectedRun) -> float:
     if run.still or run.stage not in AT_SPEED:
         return 0 if run.still else 1
     # A checkpoint that passes meanwhile takes part of the run's speed (P8).
-    slowed = 1 - run.copy.job.checkpointing.slowdown if run.saving is not None else 1
+    slowed = 1 - run.copy.job.asked.saving.slowdown if run.saving is not None else 1
     speed, division = w.speed(run.copy) * slowed, run.copy.division
     return speed if division is None else speed * division.share
 
@@ -126,7 +126,7 @@ def _resume_at_end(w: World, run: ExpectedRun, aimed: int) -> Script | None:
     if run.over or run.aimed != aimed or (run.end() > w.turns.end and not w.turns.measured):
         return None
     # Real processes end each part at an instant of its own, whatever it takes nominally.
-    run.tied = not (w.turns.measured or run.copy.job.checkpointing.blocking) and _waits(w, run)
+    run.tied = not (w.turns.measured or run.copy.job.asked.saving.blocking) and _waits(w, run)
     return None if run.tied else run.part_end.take()
 
 
@@ -310,7 +310,7 @@ def end_early(w: World, copy: ExpectedCopy, outcome: Outcome, cause: int) -> Scr
 
     A copy that keeps its members waits for its next run; any other is over.
     """
-    if not copy.job.keeps and not copy.job.ready:
+    if not copy.job.keeps and not copy.job.asked.ready:
         return (yield from drop(w, copy, outcome, cause, early=True))
     assert copy.run is not None
     copy.outcome = outcome
@@ -368,7 +368,7 @@ def _resumed(w: World, copy: ExpectedCopy) -> Script | None:
     next run; None if a run is under way, or not all members are UP."""
     if copy.gone:
         return None
-    for part in w.parts[PartRules.resumes] if copy.job.told else ():
+    for part in w.parts[PartRules.resumes] if copy.job.asks else ():
         script = part.resumes(copy)
         if script is not None:
             return script

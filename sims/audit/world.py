@@ -13,7 +13,6 @@ from actors.events import (
     EndExpected,
     MemberReplaced,
     PartMeasured,
-    PlatformDescribed,
     ScenarioStarted,
     TransferDropped,
     TransferEnded,
@@ -24,12 +23,11 @@ from actors.runtime import Event, Record
 from policies.availability import WorkerState
 from sims.audit.facts import Change, ExpectedCopy, ExpectedJob, ExpectedRun, HeadLine
 from sims.audit.law import allowed, possible
-from sims.audit.scenario import Given
+from sims.audit.scenario import Given, GivenPlatform
 from sims.audit.turns import Emitter, Script, Turns
 from sims.audit.workers import DOWN, UP, ExpectedWorker, Free, Spans, joined, numbers
 
 TRANSFERS = frozenset((TransferStarted, TransferSuspended, TransferEnded, TransferDropped))
-ALIKE = PlatformDescribed(1, 0, ())
 Handler = Callable[["World", Any], Script | None]
 """Makes the script of a line that an input or a decision has brought about; the script begins with
 that line."""
@@ -42,20 +40,17 @@ class PartRules:
     name. A part answers those that its mechanism is about."""
 
     w: World
-    job_line: ClassVar[type[Event] | None] = None
-    """Class of the line by which a job's description asks for the mechanism; None: there is none.
-    The lines of the parts come in the order of the parts."""
-    early: ClassVar[bool] = False
-    """Whether that line comes before the one that describes the job itself; else it comes after the
-    one about the job's protection."""
-
     head: ClassVar[HeadLine | None] = None
     """Line of the log's head that describes the mechanism; None: there is none."""
     not_of_jobs: ClassVar[tuple[type[Event], ...]] = ()
     """Classes of lines that are about a job, and that the job does not log: the scheduler or chance
     decides on them."""
 
-    # --- lines ----------------------------------------------------------------------------------
+    # --- the scenario and lines -----------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Keep what the scenario in the log's first line says of the mechanism. Raises Broken where
+        that cannot be."""
 
     def describe(self, event: Any) -> None:
         """Keep what the line `head` says. Raises Broken where that cannot be."""
@@ -65,13 +60,9 @@ class PartRules:
         decision brings about, the functions that make their scripts."""
         return {}
 
-    def check_line(self, event: Any) -> None:
-        """Check a line of the class `job_line`. Raises Broken where it describes nothing that can
-        be."""
-
-    def described(self, job: ExpectedJob, event: Event) -> None:
-        """Keep what a line of any part has said of a job. Raises Broken where that cannot be said
-        of this job."""
+    def described(self, job: ExpectedJob) -> None:
+        """Note for which mechanisms a job asks that has been described. Raises Broken where this
+        job cannot have them."""
 
     # --- a copy and its runs begin --------------------------------------------------------------
 
@@ -203,7 +194,6 @@ class Answerers(dict[Callable[..., Any], tuple[PartRules, ...]]):
     def __init__(self, each: Sequence[PartRules]) -> None:
         super().__init__()
         self.each = each
-        self.early = tuple(it for it in each if it.early)
 
     def __missing__(self, question: Callable[..., Any]) -> tuple[PartRules, ...]:
         name = question.__name__
@@ -272,8 +262,6 @@ class World:
     some: dict[int, tuple[int, tuple[int, ...]]] = Factory(dict)
     """Maps numbers of laws that do not strike all units to the number of all, and to those that it
     strikes at the start."""
-    deadlines: set[str] = Factory(set)
-    """Names of jobs that have a deadline."""
     dependencies: Any = None
     """Jobs that follow others and have not been submitted; None where the log describes none."""
     agents: Any = None
@@ -303,11 +291,8 @@ class World:
     """Workers by their partitions and windows; None while not needed."""
     windows: list[tuple[float, float, Spans]] = Factory(list)
     """Windows in which workers are DOWN: from, to, and the workers."""
-    platform: PlatformDescribed = ALIKE
-    unowned: frozenset[int] = frozenset()
-    """Workers that no owner takes away at will; empty if the log does not say it."""
-    late: bool = False
-    """Whether faults are detected late."""
+    platform: GivenPlatform = field(init=False)
+    """What the scenario says of the platform."""
     resting: set[int] = Factory(set)
     """Workers that copies hold as the rest of their members' nodes (G6)."""
     joined: float = -1
@@ -360,7 +345,7 @@ class World:
             if copy is None or event.replacement not in copy.ready:
                 return None  # the job's runs start once all members are replaced
         job = self.jobs.get(getattr(event, "job", ""))
-        if job is not None and not job.checkpointing.blocking:
+        if job is not None and not job.asked.saving.blocking:
             run = self.run_of(event)
             able = (it for it in (run.emitters if run is not None else ()) if it.may_emit(event))
             return max(able, key=lambda it: it.front is not None, default=job)
@@ -385,7 +370,7 @@ class World:
     def before(self, job: ExpectedJob, first: bool) -> float:
         """Return the time that passes before the members of a run of the job fetch anything.
         `first`: the run is its copy's first."""
-        parts = self.parts[PartRules.before] if job.told else ()
+        parts = self.parts[PartRules.before] if job.asks else ()
         return sum(part.before(job, first) for part in parts)
 
     def shut(self, copy: ExpectedCopy, end: float) -> Spans:

@@ -72,7 +72,7 @@ class Subject:
     @property
     def given(self) -> list[object]:
         """Objects of a program, such as policies, that the scenario has."""
-        own = [self.source] if isinstance(self.source, Scenario) and self.source.has_objects else []
+        own = [self.source] if isinstance(self.source, Scenario) and self.source.objects else []
         return [*own, *objects(tuple(self.changes.items())).values()]
 
     # --- its scenarios ------------------------------------------------------------------------

@@ -293,6 +293,10 @@ class ShowLive(ShowProgress):
         self._lock = Lock()
         """Protects the history: the run goes on while the thread draws a picture."""
 
+    def use_scenario(self, scenario: Scenario) -> None:
+        """Take what no event repeats from the scenario itself."""
+        self._history.use_scenario(scenario)
+
     def __call__(self, record: Record) -> None:
         with self._lock:
             self._history.apply(record)

@@ -184,6 +184,12 @@ def columns_of(what: Frame) -> dict[str, type]:
     return {name: _cell_type(hints[name]) for name in attrs.fields_dict(kind)}
 
 
+def _bound(history: History) -> float:
+    """Return the least run time for bounded slowdown, as the log's scenario has it."""
+    measures = history.head.measures
+    return measures.bound if measures else BOUND
+
+
 def rows_of(records: Iterable[Record], what: Frame) -> Iterator[Row]:
     """Yield the rows of a table, each with the cells of `columns_of`, as the records are read."""
     if what is Frame.EVENTS:
@@ -192,7 +198,7 @@ def rows_of(records: Iterable[Record], what: Frame) -> Iterator[Row]:
     history.take(ROWS[what], rows.append)
     found = streamed(records, history, rows)
     if what is Frame.JOBS:
-        return (_job(row, history.measures.bound if history.measures else BOUND) for row in found)
+        return (_job(row, _bound(history)) for row in found)
     names = tuple(attrs.fields_dict(ROWS[what]))
     return (tuple(_plain(getattr(row, name)) for name in names) for row in found)
 

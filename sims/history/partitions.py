@@ -1,47 +1,43 @@
-"""Keeps what a log's head says of partitions: who is in which, and which workers they share."""
+"""Keeps who is in which partition of the queue, and which workers partitions share."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
 
 from attrs import define, field
 
-from actors.events import (
-    ExclusiveDescribed,
-    JobSubmitted,
-    PartitionAssigned,
-    PartitionDescribed,
-)
-from actors.intervals import Intervals, common, members, spans_in
+from actors.events import JobSubmitted, PartitionAssigned
+from actors.intervals import Intervals, common, intervals_of, members
+
+if TYPE_CHECKING:
+    from sims.scenario.partitions import PartitionSection
 
 
 @define(eq=False)
 class Partitions:
-    """The partitions of a log, and the partition of each job; empty where the log has none."""
+    """The partitions of a queue, and the partition of each job; empty where there are none."""
 
-    known: dict[str, PartitionDescribed] = field(factory=dict)
-    """Maps names to partitions, in the order of the log's head."""
-    assigned: dict[str, str] = field(factory=dict)
-    """Maps jobs to their partitions, where their queue does not say it."""
-    usual: str = ""
-    """Name of the default partition; empty if there is none."""
-    exclusive: set[str] = field(factory=set)
-    """Names of the partitions whose jobs hold whole nodes."""
+    known: Mapping[str, PartitionSection] = field(factory=dict)
+    """Maps names to partitions, in the order of the scenario."""
     node: int = 1
     """Number of workers of a node."""
     able: int = 0
     """Number of workers on which jobs start."""
+    assigned: dict[str, str] = field(factory=dict)
+    """Maps jobs to their partitions, where their queue does not say it."""
+    usual: str = field(init=False)
+    """Name of the default partition; empty if there is none."""
+    exclusive: frozenset[str] = field(init=False)
+    """Names of the partitions whose jobs hold whole nodes."""
+    _workers: dict[str, Intervals] = field(init=False)
 
-    def describe(self, event: PartitionDescribed) -> None:
-        """Add a partition."""
-        self.known[event.partition] = event
-        if event.default:
-            self.usual = event.partition
-
-    def close(self, event: ExclusiveDescribed) -> None:
-        """Note that the jobs of a partition hold whole nodes."""
-        self.exclusive.add(event.partition)
+    def __attrs_post_init__(self) -> None:
+        known = self.known
+        self.usual = next((it.name for it in known.values() if it.default), "")
+        self.exclusive = frozenset(name for name, it in known.items() if it.exclusive)
+        self._workers = {name: intervals_of(it.numbers) for name, it in known.items()}
 
     def assign(self, event: PartitionAssigned) -> None:
         """Note the partition of a job."""
@@ -56,7 +52,7 @@ class Partitions:
 
     def workers(self, name: str) -> Intervals:
         """Return the workers of the partition of this name."""
-        return spans_in(self.known[name].workers)
+        return self._workers[name]
 
     def tier(self, name: str) -> int:
         """Return the tier of the partition of this name; 0 if there is none."""

@@ -43,12 +43,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from attrs import define, field
 
 from actors.events import FaultsExpected, ScenarioStarted, WorkerChanged
 from actors.runtime import Event, Record
+from sims.history.head import Head
 from sims.history.iterations import IterationWriter
 from sims.history.measured import MeasuredWriter
 from sims.history.promises import PromiseWriter
@@ -67,6 +68,9 @@ from sims.history.transfers import TransferWriter
 from sims.history.whole_nodes import WholeNodes
 from sims.history.workers import Handler
 from sims.history.writers import JobWriter, QueueWriter, RunWriter, StateWriter, Writer
+
+if TYPE_CHECKING:
+    from sims.scenario import Scenario
 
 __all__ = ["DECISIONS", "HOLDING", "History", "Job", "Key", "Listener", "Run", "Worker"]
 
@@ -227,6 +231,13 @@ class History(Runs):
 
     def _begin(self, record: Record, event: ScenarioStarted) -> None:
         self.header, self.processors = event, event.processors
+        if self.head.given is None:
+            self.head = Head(event.text)
+
+    def use_scenario(self, scenario: Scenario) -> None:
+        """Take what the log's first line has of the scenario from the scenario itself, in the
+        process that runs it."""
+        self.head = Head(given=scenario)
 
 
 def _together(methods: list[Hook]) -> Hook:

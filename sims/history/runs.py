@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, ClassVar
 
 from attrs import define, field, frozen
@@ -14,24 +15,18 @@ from attrs import define, field, frozen
 from actors.events import (
     CopiesPlaced,
     CopiesSettled,
-    DeadlineDescribed,
-    ExclusiveDescribed,
     IterationCompleted,
     JobCompleted,
     JobDescribed,
     JobKilled,
     JobSubmitted,
-    LinkDescribed,
     LogReplayed,
     MaintenancePlanned,
-    MeasuresDescribed,
     MembersChanged,
     MembersJoined,
     MembersReleased,
     Outcome,
     PartitionAssigned,
-    PartitionDescribed,
-    PlatformDescribed,
     ProtectionDescribed,
     RateChanged,
     ReservationDropped,
@@ -42,8 +37,6 @@ from actors.events import (
     ScenarioStarted,
     Stage,
     StageStarted,
-    StartupDescribed,
-    StorageDescribed,
     WorkerChanged,
 )
 from actors.intervals import (
@@ -65,8 +58,8 @@ HELD: frozenset[type[Event]] = frozenset(
         *(ScenarioStarted, LogReplayed, JobSubmitted, JobDescribed, JobCompleted, JobKilled),
         *(RunStarted, RunEnded, MembersReleased, MembersJoined, MembersChanged),
         *(CopiesPlaced, CopiesSettled, ReservationMade, ReservationDropped, WorkerChanged),
-        *(MaintenancePlanned, PlatformDescribed, StartupDescribed),
-        *(PartitionDescribed, ExclusiveDescribed, PartitionAssigned),
+        MaintenancePlanned,
+        PartitionAssigned,
     )
 )
 """Event classes that determine which jobs wait, which runs hold which workers, and which workers
@@ -89,17 +82,6 @@ class Runs(Workers):
 
     jobs: dict[str, Job] = field(init=False, factory=dict)
     """Maps names to the jobs that are submitted and not over, in order of submission."""
-    partitions: Partitions = field(init=False, factory=Partitions)
-    """The partitions of the queue, if there are any."""
-    link: LinkDescribed | None = field(init=False, default=None)
-    """Description of the master's link; None if there is no master."""
-    storage: StorageDescribed | None = field(init=False, default=None)
-    """Description of the shared storage; None if there is none."""
-    measures: MeasuresDescribed | None = field(init=False, default=None)
-    """How the scenario measures its runs; None: as is usual."""
-    deadlines: dict[str, float] = field(init=False, factory=dict)
-    """Maps jobs to their deadlines, as time after their submissions; jobs without one are left
-    out."""
     sharing: dict[Key, Run] = field(init=False, factory=dict)
     """Maps keys to the runs that hold a share of the storage's bandwidth."""
     waiting: int = field(init=False, default=0)
@@ -114,15 +96,9 @@ class Runs(Workers):
 
     def handlers(self) -> dict[type[Event], Handler]:
         return super().handlers() | {
-            PlatformDescribed: self._equip,
-            PartitionDescribed: lambda _, event: self.partitions.describe(event),
-            ExclusiveDescribed: lambda _, event: self.partitions.close(event),
             PartitionAssigned: lambda _, event: self.partitions.assign(event),
             JobSubmitted: self._submit,
             JobDescribed: self._describe,
-            DeadlineDescribed: self._expect,
-            StartupDescribed: self._start_up,
-            LinkDescribed: self._link,
             ProtectionDescribed: self._protect,
             JobCompleted: self._leave,
             JobKilled: self._leave,
@@ -133,7 +109,6 @@ class Runs(Workers):
             RunEnded: self._end,
             CopiesPlaced: self._place,
             CopiesSettled: self._settle,
-            MeasuresDescribed: self._measure,
             StageStarted: self._advance,
             RateChanged: self._advance,
             RunHung: self._hang,
@@ -141,6 +116,12 @@ class Runs(Workers):
             MembersJoined: self._join,
             MembersChanged: self._exchange,
         }
+
+    @cached_property
+    def partitions(self) -> Partitions:
+        """The partitions of the queue, if there are any; not to be asked before the log begins."""
+        head = self.head
+        return Partitions(head.partitions, head.node, self.processors - head.spares)
 
     @property
     def runs(self) -> dict[Key, Run]:
@@ -162,15 +143,11 @@ class Runs(Workers):
         """The jobs that wait, in order of submission."""
         return [job for job in self.jobs.values() if not job.holdings]
 
-    def _equip(self, record: Record, event: PlatformDescribed) -> None:
-        super()._equip(record, event)
-        self.partitions.node = event.node
-        self.partitions.able = self.processors - event.spares
-
     # --- jobs ---------------------------------------------------------------------------------
 
     def _submit(self, record: Record, event: JobSubmitted) -> None:
-        job = self.jobs[event.job] = Job(event.job, record.t, record.seq, event, record.t)
+        about = event.job, record.t, record.seq, event, record.t
+        job = self.jobs[event.job] = Job(*about, head=self.head)
         if self.partitions.known:
             job.partition = self.partitions.of(event)
         self._count(1, record.t)
@@ -182,21 +159,8 @@ class Runs(Workers):
         times = event.work, event.verification, event.failures, event.estimate, event.limit
         job.described = JobDescribed(job.name, event.kind, *times)
 
-    def _expect(self, record: Record, event: DeadlineDescribed) -> None:
-        self.deadlines[event.job] = event.deadline
-
-    def _start_up(self, record: Record, event: StartupDescribed) -> None:
-        job = self.jobs[event.job]
-        job.startup, job.select = event.startup, event.select
-
-    def _link(self, record: Record, event: LinkDescribed) -> None:
-        self.link = event
-
     def _protect(self, record: Record, event: ProtectionDescribed) -> None:
         self.jobs[event.job].protection = event
-
-    def _measure(self, record: Record, event: MeasuresDescribed) -> None:
-        self.measures = event
 
     def _leave(self, record: Record, event: JobCompleted | JobKilled) -> None:
         job = self.jobs.pop(event.job)

@@ -45,7 +45,7 @@ class Checkpoints(Part):
             history.close_span(run, record, run.done)
         run.overlaps, run.second_level = True, event.done == run.checkpoint
         # Through a master a checkpoint consists of messages, and no time of its own passes.
-        run.passing = history.link is None or run.job.stored is not None or run.saves_in_memory
+        run.passing = history.head.link is None or run.job.stored is not None or run.saves_in_memory
 
     def _end(self, record: Record, event: CheckpointStored | CheckpointTaken) -> None:
         run = self.history.run_of(event)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from attrs import define, frozen
 
-from actors.events import PlatformDescribed
+from actors.events import ScenarioStarted
 from actors.events.quantities import Time, WorkerCount
 from actors.runtime import Event, Record
 from sims.history.rows import Start
@@ -36,10 +36,10 @@ class SpareWriter(Writer):
     row: ClassVar[type] = SpareRow
 
     def handlers(self) -> Mapping[type[Event], Handler]:
-        return {PlatformDescribed: self._equip}
+        return {ScenarioStarted: self._begin}
 
-    def _equip(self, record: Record, event: PlatformDescribed) -> None:
-        if event.spares:  # others need not look at each instant
+    def _begin(self, record: Record, event: ScenarioStarted) -> None:
+        if self.history.head.spares:  # others need not look at each instant
             self.history.listen(_Passing(self))
 
 

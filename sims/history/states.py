@@ -22,6 +22,7 @@ from actors.events import (
 from actors.intervals import count_in
 from actors.runtime import Record
 from policies.availability import WorkerState
+from sims.history.head import Head
 from sims.history.rows import JobRow
 
 Key = tuple[str, int]
@@ -42,10 +43,8 @@ class Job:
     described: JobDescribed | None = None
     partition: str = ""
     """Name of the partition whose workers the job may have; empty if there are none."""
-    startup: float = 0
-    """Time in which each run of the job starts up."""
-    select: float = 0
-    """Time in which workers are chosen for a run that takes over no kept members."""
+    head: Head = field(factory=Head)
+    """What the scenario says of the job."""
     protection: ProtectionDescribed | None = None
     """Description of the job's protection; None stands for re-execution from scratch."""
     holdings: int = 0
@@ -56,8 +55,6 @@ class Job:
     saved: tuple[int, float] | None = None
     """Number of the run whose checkpoint was completed last, and the work that the checkpoint
     saves."""
-    stored: float | None = None
-    """Bytes of a checkpoint on shared storage; None if there are none there."""
     left: tuple[float, str, int, float] | None = None
     """The last run of the job that released its workers: time, workers, run number, and since when
     the job had held the workers.
@@ -109,6 +106,21 @@ class Job:
             *(self.runs, self.processors, time, self.work, self.own),
             *(self.ended_by, self.partition),
         )
+
+    @property
+    def startup(self) -> float:
+        """Time in which each run of the job starts up."""
+        return self.head.startup(self.name)
+
+    @property
+    def select(self) -> float:
+        """Time in which workers are chosen for a run that takes over no kept members."""
+        return self.head.select(self.name)
+
+    @property
+    def stored(self) -> float | None:
+        """Bytes of a checkpoint on shared storage; None if there are none there."""
+        return self.head.stored(self.name)
 
     @property
     def estimate(self) -> float | None:

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from attrs import define, frozen
 
-from actors.events import BandwidthShared, Stage, StorageDescribed, StoredSizeDescribed
+from actors.events import BandwidthShared, Stage
 from actors.events.quantities import Bandwidth
 from actors.runtime import Event, Record
 from sims.history.rows import On
@@ -22,16 +22,8 @@ class Storage(Part):
 
     def handlers(self) -> Mapping[type[Event], Handler]:
         return {
-            StorageDescribed: self._describe,
-            StoredSizeDescribed: self._size,
             BandwidthShared: self._share,
         }
-
-    def _describe(self, record: Record, event: StorageDescribed) -> None:
-        self.history.storage = event
-
-    def _size(self, record: Record, event: StoredSizeDescribed) -> None:
-        self.history.jobs[event.job].stored = event.bytes
 
     def _share(self, record: Record, event: BandwidthShared) -> None:
         """Record the bandwidth with which a run, or a checkpoint beside it, saves to shared storage

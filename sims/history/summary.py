@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from attrs import define, field
 
@@ -29,13 +30,11 @@ from actors.events import (
     JobSubmitted,
     LogDoubted,
     Outcome,
-    RepairDescribed,
     RepairEnded,
     RepairOutcome,
     ReplicasDropped,
     ReplicasRejoined,
     ReserveCalled,
-    ReserveDescribed,
     RunEnded,
     RunHung,
     ScenarioEnded,
@@ -50,6 +49,10 @@ from actors.intervals import count_in
 from actors.runtime import Event, Record
 from policies.availability import WorkerState
 from policies.maths.renewals import expected_renewals
+from sims.history.head import Head
+
+if TYPE_CHECKING:
+    from sims.scenario import Scenario
 
 
 @define
@@ -69,8 +72,8 @@ class Faults:
     """Number of hangs of runs: a hang of a run that hangs already does not count."""
     detected: int = 0
     """Number of hangs that were detected; the other runs ended before, or the log does."""
-    repaired: bool = False
-    """Whether faults are repaired: then each is an event of its own."""
+    head: Head = field(factory=Head, eq=False)
+    """What the scenario says: where it has faults repaired, each is an event of its own."""
     some: set[int] = field(factory=set)
     """Numbers of the laws that strike some units only, such as lemons."""
     worn: int = 0
@@ -79,12 +82,9 @@ class Faults:
     """Maps each worker that went DOWN for an unknown time to the time of that change."""
 
     def read(self, event: Event) -> None:
-        """Keep what the head of the log says of faults: how many a law lets expect, its fit to a
-        log, that faults are repaired; count hangs, and the workers of a unit that goes to
-        repair."""
+        """Keep what the head of the log says of faults: how many a law lets expect, and its fit to
+        a log; count hangs, and the workers of a unit that goes to repair."""
         match event:
-            case RepairDescribed():
-                self.repaired = True
             case UnitFailed():
                 self.came += count_in(event.workers)
             case FaultsDescribed():
@@ -112,7 +112,7 @@ class Faults:
         A fault announces when the worker is back, or the worker is back at the same instant; an
         owner's change does neither. Where faults are repaired, each has an event of its own.
         """
-        if self.repaired:
+        if self.head.repaired:
             return
         if event.state is WorkerState.DOWN:
             if event.until is not None:
@@ -144,14 +144,17 @@ class Repairs:
     """Number of workers that were called."""
     drops: Counter[str] = field(factory=Counter)
     """Number of times that groups of members have dropped out of runs, and rejoined them."""
-    described: bool = False
-    """Whether anything is repaired, or workers are there to be called."""
+    head: Head = field(factory=Head, eq=False)
+    """What the scenario says of repairs, and of workers that are called."""
+
+    @property
+    def described(self) -> bool:
+        """Whether anything is repaired, or workers are there to be called."""
+        return self.head.repaired or self.head.calls
 
     def read(self, event: Event) -> None:
         """Count an event about a repair, a call of a worker or a group of members."""
         match event:
-            case RepairDescribed() | ReserveDescribed():
-                self.described = True
             case UnitFailed():
                 self.failed[event.law] += 1
             case FaultBlamed(workers=struck, blamed=blamed):
@@ -177,7 +180,7 @@ def _expected(law: FaultsExpected, time: float) -> float:
 
 
 OF_REPAIRS: tuple[type[Event], ...] = (
-    *(RepairDescribed, ReserveDescribed, UnitFailed, FaultBlamed, RepairEnded, UnitRetired),
+    *(UnitFailed, FaultBlamed, RepairEnded, UnitRetired),
     *(ReserveCalled, ReplicasDropped, ReplicasRejoined, FaultsDescribed),
 )
 """Events that all these are counted from."""
@@ -314,12 +317,22 @@ class Summary:
         match event:
             case ScenarioStarted():
                 self.started = event
+                if self.faults.head.given is None:
+                    self._read_scenario(Head(event.text))
             case JobsLeftOut():
                 self.left_out[event.reason] = event.jobs
             case JobsChanged():
                 self.changed[event.how] = event.jobs
             case LogDoubted():
                 self.doubts.append(event.doubt)
+
+    def use_scenario(self, scenario: Scenario) -> None:
+        """Take what the log's first line has of the scenario from the scenario itself: a sink that
+        wants some events only gets no text of it."""
+        self._read_scenario(Head(given=scenario))
+
+    def _read_scenario(self, head: Head) -> None:
+        self.faults.head = self.repairs.head = head
 
     @property
     def makespan(self) -> float | None:
@@ -340,7 +353,7 @@ class Summary:
     def came(self) -> int | None:
         """Number of faults: of units where faults are repaired, else of workers that they took
         DOWN; None where the latter are not counted."""
-        if self.faults.repaired:
+        if self.faults.head.repaired:
             return sum(self.repairs.failed.values())
         return self.faults.came if self.faults.counted else None
 
@@ -348,7 +361,7 @@ class Summary:
     def lemon_faults(self) -> int | None:
         """Number of faults by laws that strike some units only, such as lemons; None where faults
         are not repaired, so that the log does not say whose they are."""
-        if not self.faults.repaired:
+        if not self.faults.head.repaired:
             return None
         return sum(count for law, count in self.repairs.failed.items() if law in self.faults.some)
 

@@ -12,7 +12,6 @@ from attrs import define, field
 from actors.events import (
     LogReplayed,
     MaintenancePlanned,
-    PlatformDescribed,
     TransferDropped,
     TransferEnded,
     TransferStarted,
@@ -23,6 +22,7 @@ from actors.events import (
 from actors.intervals import among, count_in, covers, numbers_in, spans_in, within
 from actors.runtime import Event, Record
 from policies.availability import WorkerState
+from sims.history.head import Head
 from sims.history.states import Key, Listener, Run, Worker
 
 Handler = Callable[[Record, Any], object]
@@ -86,8 +86,8 @@ class Workers:
     """Maps numbers to the workers that are not UP or have a message under way."""
     speeds: dict[int, float] = field(init=False, factory=dict)
     """Maps numbers of workers to the speeds that the log gave; the speed of all others is 1."""
-    spares: range = field(init=False, default=range(0))
-    """Numbers of the spares, which start no job."""
+    head: Head = field(init=False, factory=Head)
+    """What the scenario of the log says."""
     windows: list[MaintenancePlanned] = field(init=False, factory=list)
     """Windows in which owners take workers DOWN, in the order of the log."""
     zone: str = field(init=False, default="UTC")
@@ -106,7 +106,6 @@ class Workers:
         """Map each event class to the method that brings the state up to date with it."""
         return {
             LogReplayed: self._date,
-            PlatformDescribed: self._equip,
             MaintenancePlanned: self._plan,
             WorkerChanged: self._turn,
             WorkerSpeedChanged: self._pace,
@@ -132,6 +131,11 @@ class Workers:
         if known is None or known.transfer is None:
             raise LookupError(f"no message is under way to or from worker {worker}")
         return known.transfer
+
+    @property
+    def spares(self) -> range:
+        """Numbers of the spares, which start no job."""
+        return range(self.processors - self.head.spares, self.processors)
 
     @property
     def free(self) -> int:
@@ -172,9 +176,6 @@ class Workers:
 
     def _plan(self, record: Record, event: MaintenancePlanned) -> None:
         self.windows.append(event)
-
-    def _equip(self, record: Record, event: PlatformDescribed) -> None:
-        self.spares = range(self.processors - event.spares, self.processors)
 
     # --- what changes them --------------------------------------------------------------------
 

@@ -15,7 +15,6 @@ from actors.events import (
     CheckpointTaken,
     IterationCompleted,
     MemberReplaced,
-    MessagesDescribed,
     Outcome,
     RunEnded,
     RunStarted,
@@ -51,8 +50,6 @@ class Driver(Activities):
     """Maps jobs to the state that they begin from, where that is the user's."""
     works: dict[str, Work] = field(init=False, factory=dict)
     contexts: dict[tuple[str, int], RunContext] = field(init=False, factory=dict)
-    _labels: dict[str, str] = field(init=False, factory=dict)
-    """Maps each job that has a program to the program's label."""
 
     def __call__(self, record: Record) -> None:
         """Follow the next event of the run."""
@@ -69,11 +66,6 @@ class Driver(Activities):
     @follow.register
     def _count_tasks(self, event: TasksDescribed) -> None:
         self.tasks[event.job] = event.tasks
-
-    @follow.register
-    def _describe(self, event: MessagesDescribed) -> None:
-        if event.program:
-            self._labels[event.job] = f"program {self.name}{event.label}"
 
     @follow.register
     def _start(self, event: RunStarted) -> None:
@@ -94,7 +86,7 @@ class Driver(Activities):
         context = self.contexts[run.key] = RunContext(
             *(run, f"{self.name}{event.job}/{event.run}", work, shares, lineage),
             label=f"{self.name}{event.job}:{work.iteration}",
-            program=self._labels.get(event.job, ""),
+            program=self._program(event.job),
             saved=former.saved if former else None,
         )
         if event.source is None:
@@ -118,6 +110,11 @@ class Driver(Activities):
         about = self.settings
         step = (about.step or about.scale) if about.pace == "free" else about.pace
         return max(1, round(work * about.scale / step))
+
+    def _program(self, job: str) -> str:
+        """Return the name of the job's program; empty if it has none."""
+        needs = self.history.head.messages(job)
+        return f"program {self.name}{needs.label}" if needs is not None and needs.program else ""
 
     @follow.register
     def _deal(self, event: TasksDealt) -> None:

@@ -62,7 +62,7 @@ class Costs:
         For a worker whose trace has prices, these replace the first two and apply while it is UP.
         For a rented worker a rent replaces all, and applies while a run holds it.
         """
-        measures, accounts = self.history.measures, self.ledger.by_worker
+        measures, accounts = self.history.head.measures, self.ledger.by_worker
         own = self._own + sum(_at((rent, 0, 0, 0), accounts[n]) for n, rent in self._rents.items())
         if measures is None or measures.hour is None or not measures.prices:
             return own if self._prices or self._rents else None
@@ -76,7 +76,7 @@ class Costs:
     @property
     def energy(self) -> float | None:
         """Energy of all processors in kWh at the scenario's watts, or None if it has no watts."""
-        measures = self.history.measures
+        measures = self.history.head.measures
         if measures is None or measures.hour is None or not measures.watts:
             return None
         return _at(measures.watts, self.ledger.total) / measures.hour / 1000

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cached_property, partial
 from math import inf
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from attrs import define, field
 
-from actors.events import VOCABULARY, MeasuresDescribed
+from actors.events import VOCABULARY
 from actors.runtime import Event, Record, rare_collections
 from policies.maths.tolerance import SAME
 from sims.errors import visible
+from sims.history.head import Measures
 from sims.history.reader import History
 from sims.history.rows import JobRow, QueueRow, SpanRow, Use
 from sims.history.spares import SpareRow
@@ -35,6 +36,9 @@ from sims.metrics.jobs import (
 )
 from sims.summary import line_of, summary_json, summary_rows, summary_title
 from sims.telling import HOUR, SECOND, amount_of, counted, in_units, units
+
+if TYPE_CHECKING:
+    from sims.scenario import Scenario
 
 FAR = 2
 """Ratio by which recorded and simulated means may differ without a warning."""
@@ -93,6 +97,12 @@ class Report:
     def __call__(self, record: Record) -> None:
         self._history.apply(record)
 
+    def use_scenario(self, scenario: Scenario) -> None:
+        """Take what the log's first line has of the scenario from the scenario itself: a sink that
+        wants some events only gets no text of it."""
+        self._history.use_scenario(scenario)
+        self.summary.use_scenario(scenario)
+
     def _wait(self, row: SpareRow) -> None:
         self._spared += row.waiting * (row.end - row.start)
 
@@ -109,14 +119,15 @@ class Report:
     # --- numbers ------------------------------------------------------------------------------
 
     @property
-    def measures(self) -> MeasuresDescribed | None:
+    def measures(self) -> Measures | None:
         """The scenario's settings for its measures; None: it has none."""
-        return self._history.measures
+        return self._history.head.measures
 
     @property
     def deadlines(self) -> dict[str, float]:
-        """Maps a job to its deadline, as time after its submission."""
-        return self._history.deadlines
+        """Maps each submitted job with a deadline to this, as time after its submission."""
+        submitted, due = self.summary.submitted, self._history.head.deadlines()
+        return {job: at for job, at in due.items() if job in submitted}
 
     @cached_property
     def jobs(self) -> Jobs:
@@ -197,7 +208,7 @@ class Report:
     def bandwidth(self) -> float | None:
         """Mean share of the master's channels that were busy over the whole run; None where there
         is no master, or the run took no time."""
-        link = self._history.link
+        link = self._history.head.link
         if link is None or not self.ledger.end:
             return None
         return self._sent.busy / self.ledger.end / link.channels
@@ -206,7 +217,7 @@ class Report:
     def storage(self) -> float | None:
         """Mean share of the shared storage's bandwidth that was used over the whole run; None where
         there is no storage, or the run took no time."""
-        storage = self._history.storage
+        storage = self._history.head.storage
         if storage is None or not self.ledger.end:
             return None
         return self._stored.bytes / self.ledger.end / storage.bandwidth
@@ -277,7 +288,7 @@ class Report:
             yield "spares", f"waited for {waited:,.6g} machine-hours"
 
     def _bandwidth_rows(self) -> Iterator[tuple[str, str]]:
-        if (busy := self.bandwidth) is not None and (link := self._history.link):
+        if (busy := self.bandwidth) is not None and (link := self._history.head.link):
             yield "bandwidth", f"{busy:.1%} of {counted(link.channels, 'channel')} used"
         if (busy := self.storage) is not None:
             passed = f"{amount_of(self._stored.bytes, 6)} bytes saved and loaded"

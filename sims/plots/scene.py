@@ -152,7 +152,7 @@ class Scene:
     @property
     def channels(self) -> int | None:
         """Number of the master's channels, n_com; None: the log has no link."""
-        link = self.history.link
+        link = self.history.head.link
         return None if link is None else link.channels
 
     @property
@@ -311,7 +311,7 @@ class Scene:
             self.waits[place] = row.wait
 
     def _share(self, row: StorageRow) -> None:
-        storage = self.history.storage
+        storage = self.history.head.storage
         self.storage = None if storage is None else storage.bandwidth
         self._shares.add(row.t, row.used - row.loading, row.loading)
 

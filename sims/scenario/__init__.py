@@ -16,8 +16,8 @@ from pydantic import Field, PrivateAttr
 from pydantic_core import to_jsonable_python
 
 from actors.agents.acts import Act
-from actors.events import DeciderKind, MeasuresDescribed
-from actors.runtime import System
+from actors.decisions import name_of
+from actors.events import DeciderKind
 from policies.interface.kinds import JobKind
 from sims.durations import Date, in_unit
 from sims.errors import InputError, naming, unfit
@@ -27,6 +27,7 @@ from sims.scenario.dates import Calendar
 from sims.scenario.deciders import DECIDERS
 from sims.scenario.faults import (
     AnyFaults,
+    CheckedLaw,
     ErrorSection,
     ExponentialFaults,
     ListedFaults,
@@ -185,15 +186,13 @@ class MeasuresSection(Section):
             raise unfit("measures.hour", problem, "slots in an hour")
         return hour
 
-    def tell(self, system: System, unit: Unit) -> None:
-        """Describe the measures in the log of `system`, as an event MeasuresDescribed; `unit` is
-        the scenario's unit of time.
+    def known_hour(self, unit: Unit) -> float | None:
+        """Return the number of time units in an hour, where the unit of time is `unit`; None where
+        it is not known and not needed.
 
-        Raises InputError where prices or watts are set and the length of an hour is not known.
+        Raises InputError where prices or watts are set and it is not known.
         """
-        hour = self.hours(unit, self.prices or self.watts)
-        rates = (tuple(it.model_dump().values()) if it else () for it in (self.prices, self.watts))
-        system.describe(MeasuresDescribed, self.bound, hour, *rates)
+        return self.hours(unit, self.prices or self.watts)
 
 
 class LiveSection(Section):
@@ -301,12 +300,20 @@ class Scenario(Section):
         return frozenset(act for agent in self._present for act in agent.does)
 
     @property
-    def has_objects(self) -> bool:
-        """Whether a policy, the law of faults, the order of service or an agent is an object that a
-        program gave, so that no file can name it."""
-        given = isinstance(self.policy, GivenPolicies) or isinstance(self.faults, OwnFaults)
-        given = given or any(isinstance(it, GivenAgent) for it in self.agents)
-        return given or type(self.master) not in (MasterSection, type(None))
+    def objects(self) -> dict[str, str]:
+        """Maps dotted keys to the names of objects that a program gave and no file can name: a
+        policy, the law of faults, the order of service, an agent."""
+        policy, faults, master = self.policy, self.faults, self.master
+        given = policy.given if isinstance(policy, GivenPolicies) else ()
+        found = {f"policy.{key}": getattr(policy, key) for key in given}
+        if isinstance(faults, OwnFaults):
+            law = faults.given
+            found["faults.name"] = law.name if isinstance(law, CheckedLaw) else name_of(law)
+        if master is not None and type(master) is not MasterSection:
+            found["master.order"] = master.served
+        entries = enumerate(self.agents)
+        agents = {f"agents.{k}.name": it.name for k, it in entries if isinstance(it, GivenAgent)}
+        return found | agents
 
     @classmethod
     def of_table(cls, table: Mapping[str, Any], source: str) -> Self:
@@ -332,7 +339,7 @@ class Scenario(Section):
         Raises InputError, naming key, value and what would be accepted; also where the scenario has
         an object of a program in place of a policy, law of faults or order of service.
         """
-        if self.has_objects:
+        if self.objects:
             problem = "the scenario has a program's objects"
             raise InputError("call", "changes", problem, "changes of a scenario without them")
         table = self.as_table()

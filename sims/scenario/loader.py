@@ -25,6 +25,9 @@ LARGEST = 16 * 2**20
 DOTTED = re.compile(r"""(?<![\w"'-])(?:(?:"[^"\n]*+"|'[^'\n]*+'|[\w-]++)[ \t]*+\.[ \t]*+){100}""")
 """Pattern of a dotted key with a hundred parts, because the time to read one grows with their
 square."""
+ORDER, OWN_LAW = "master.order", "faults.name"
+OF_OBJECTS = re.compile(rf"policy\.\w+|agents\.\d+\.name|{re.escape(OWN_LAW)}|{re.escape(ORDER)}")
+"""Pattern of the dotted keys in whose places a program can give objects."""
 NOT_DECIMAL = re.compile("0[xob]")
 LONGEST_NAME = 256
 """Number of characters that no file's name reaches."""
@@ -300,9 +303,38 @@ def as_toml(scenario: Scenario) -> str:
 def as_set(scenario: Scenario) -> str:
     """Return the scenario as TOML with those keys alone that its file or an option sets. Read
     again, it is the same scenario to the last bit: whole numbers stay whole, and what has a default
-    keeps it."""
+    keeps it. An object of a program's has its name in angle brackets: `<module:Class>`."""
     table = scenario.model_dump(exclude_none=True, exclude_unset=True, warnings=False)
+    if scenario.agents:
+        table["agents"] = list(table["agents"])
+    for key, name in scenario.objects.items():
+        put(table, key, f"<{name}>")
+        if key == OWN_LAW:
+            put(table, "faults.kind", "own")
     return _as_text(with_kinds(with_listed(table)))
+
+
+def objects_in(table: Mapping[str, Any]) -> dict[str, str]:
+    """Map the dotted keys of a table that `as_set` made to the names of the program's objects that
+    stand there."""
+    places = ((key, value) for key, value in leaves(table) if OF_OBJECTS.fullmatch(key))
+    named = ((key, value) for key, value in places if isinstance(value, str))
+    return {key: it[1:-1] for key, it in named if it.startswith("<") and it.endswith(">")}
+
+
+def scenario_of(text: str, source: str) -> Scenario:
+    """Return the scenario whose text the log called `source` has, for what it says: an object of a
+    program's is only named, or left out where no name can stand.
+
+    Raises InputError where the text is no valid scenario.
+    """
+    table = tomllib.loads(text)
+    for key, name in objects_in(table).items():
+        if key == ORDER:
+            del table["master"]["order"]
+        else:
+            put(table, key, name)
+    return Scenario.of_table(table, source)
 
 
 def _as_text(table: Mapping[str, Any]) -> str:

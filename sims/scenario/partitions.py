@@ -50,10 +50,15 @@ class PartitionSection(Section):
     """Whether each of its jobs holds whole nodes (`platform.node`), as many as its processors need;
     no other job uses the rest of them."""
 
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Numbers of its workers, ascending."""
+        return tuple(sorted(set(members(intervals_in(self.units)))))
+
     def workers(self, able: int) -> tuple[int, ...]:
         """Return the numbers of its workers, ascending. Raises InputError for one that is not among
         the first `able` workers, on which jobs start."""
-        found = tuple(sorted(set(members(intervals_in(self.units)))))
+        found = self.numbers
         if found[-1] >= able:
             key = f"platform.partitions.{self.name}.units"
             raise unfit(key, f"{self.units!r} is not accepted", f"workers 0 to {able - 1}")

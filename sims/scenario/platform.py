@@ -179,13 +179,6 @@ class Platform:
         kept = self.reclaims or self.windows or self.kept or Act.TAKE in self.acts
         return bool(kept) or any(not it.unowned for it in self.sections)
 
-    @property
-    def owned_workers(self) -> Iterator[int]:
-        """Numbers of the workers that an owner can take away by their availability or by reclaims;
-        windows and calls do not count."""
-        workers = enumerate(self)
-        return (n for n, own in workers if n in self.reclaims or not own.unowned)
-
     @cached_property
     def plain(self) -> bool:
         """Whether every worker has speed 1 and no owner.

@@ -247,7 +247,8 @@ def with_objects(section: PolicySection, objects: Mapping[str, Any]) -> PolicySe
     name, for messages and the log; `object_at` returns the policy itself.
     """
     named = {key: name_of(policy) for key, policy in objects.items()}
-    return GivenPolicies.model_construct(**dict(section) | named, given=dict(objects))
+    keys = section.model_fields_set | named.keys()
+    return GivenPolicies.model_construct(keys, **dict(section) | named, given=dict(objects))
 
 
 # --- settings in the log --------------------------------------------------------------------------

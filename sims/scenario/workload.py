@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from actors.dependencies import Dependence
 from actors.events import (
-    DeadlineDescribed,
     DeciderKind,
     JobsChanged,
     JobsLeftOut,
@@ -123,11 +122,6 @@ def tell(jobs: Workload, system: System) -> None:
         system.describe(LogDoubted, doubt)
     if jobs.begins is not None:
         system.describe(LogReplayed, jobs.begins, jobs.zone)
-    own = jobs.submissions.own
-    names = {job.index: job.name for job in jobs.jobs} if own else {}
-    for index, entry in own.items():
-        if index in names and entry.deadline is not None:
-            system.describe(DeadlineDescribed, names[index], entry.deadline)
     for part in PARTS:
         part.tell(jobs, system)
 

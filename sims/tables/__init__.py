@@ -307,9 +307,14 @@ class OneOf:
         return {}
 
     def _dumped(self, value: Any) -> Any:
-        """Return an object of a member that is no section as a table, and a section as it is."""
+        """Return an object of a member that is no section as a table, and a section with its kind
+        set, which one that a program has made may lack."""
+        if isinstance(value, Section):
+            kind = getattr(value, TAG, None)
+            told = kind is None or TAG in value.model_fields_set
+            return value if told else value.model_copy(update={TAG: kind})
         for member, kind in zip(self.members.values(), self.kinds, strict=True):
-            if isinstance(value, kind) and not isinstance(value, Section):
+            if isinstance(value, kind):
                 return held(member).dumped(value)
         return value
 

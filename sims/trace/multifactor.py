@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from attrs import asdict, define, field, frozen
 
-from actors.events import PartitionDescribed, ScenarioStarted
+from actors.events import ScenarioStarted
 from actors.intervals import count_in
 from actors.runtime import Record
 from policies.interface.queue import BatchJob, Moment
@@ -15,6 +15,7 @@ from policies.maths.speedup import Rigid
 from policies.queue.orders import MULTIFACTOR, WEEK, Multifactor, Usage
 from sims.history.reader import Job, Listener, Run
 from sims.scenario.multifactor import multifactor
+from sims.scenario.partitions import PartitionSection
 from sims.scenario.policy import value_of
 
 HEADS = ("number", "age", "fair share", "size", "tier")
@@ -22,7 +23,7 @@ HEADS = ("number", "age", "fair share", "size", "tier")
 
 
 def order_of(
-    started: ScenarioStarted | None, partitions: Mapping[str, PartitionDescribed]
+    started: ScenarioStarted | None, partitions: Mapping[str, PartitionSection]
 ) -> Multifactor | None:
     """Return the order of a log's queue, whose partitions are known by name, if that is
     MULTIFACTOR; None for another."""
@@ -95,7 +96,7 @@ def number_of(
     job: Job,
     run: Run,
     processors: int,
-    partitions: Mapping[str, PartitionDescribed],
+    partitions: Mapping[str, PartitionSection],
 ) -> Number:
     """Return the number of a waiting job at a moment, on a platform of so many processors, whose
     `partitions` are known by name. `run`, which starts the job later, says for how many it

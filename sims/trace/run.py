@@ -9,7 +9,6 @@ from attrs import define, field
 
 from actors.events import (
     BY_MESSAGES,
-    MessagesDescribed,
     Outcome,
     RateChanged,
     ScenarioStarted,
@@ -24,6 +23,7 @@ from actors.events import (
 )
 from actors.intervals import numbers_in, within
 from actors.runtime import Record
+from actors.worker_messages import Needs
 from policies.availability import WorkerState
 from sims.history.lineages import ADVANCING
 from sims.history.reader import History, Worker
@@ -265,10 +265,10 @@ class Messages:
     spans: dict[int, Span] = field(factory=dict)
     """Maps each worker to the span of the last part of a message that has not passed whole."""
 
-    def describe(self, event: MessagesDescribed) -> None:
+    def describe(self, needs: Needs) -> None:
         """Keep how long each kind of message takes as a whole."""
-        images = dict.fromkeys((TransferKind.IMAGE, TransferKind.SAVE), event.image)
-        self.sizes = {TransferKind.PROGRAM: event.program, TransferKind.DATA: event.data, **images}
+        images = dict.fromkeys((TransferKind.IMAGE, TransferKind.SAVE), needs.image)
+        self.sizes = {TransferKind.PROGRAM: needs.program, TransferKind.DATA: needs.data, **images}
 
     def start(
         self, event: TransferStarted, run: RunStory, record: Record, verbs: Sequence[str] = VERBS

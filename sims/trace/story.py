@@ -17,7 +17,6 @@ from actors.events import (
     DependenciesDescribed,
     FaultBlamed,
     IterationStarted,
-    MessagesDescribed,
     NoticeGiven,
     Outcome,
     RateChanged,
@@ -87,7 +86,7 @@ class JobStory(Listener):
         if self.named in line or b'"event":"WorkerSpeedChanged"' in line:
             return True
         if not self.history.jobs:
-            return b'"event":"LogReplayed"' in line or b'"event":"StorageDescribed"' in line
+            return b'"event":"LogReplayed"' in line
         if b'"event":"FaultBlamed"' in line:
             return True
         found = WORKER.search(line)
@@ -155,6 +154,9 @@ class JobStory(Listener):
             came = submission(self.follows, record.cause != 0, self.started.unit)
         self.root = self._top = Span.of(f"{self.job} {came}{dated}", record)
         self.account.since = record.t
+        needs = self.history.head.messages(job.name)
+        if needs is not None:
+            self._messages.describe(needs)
         self._wait(record)
 
     @hear.register
@@ -282,7 +284,7 @@ class JobStory(Listener):
     def _share(self, event: BandwidthShared, record: Record) -> None:
         """Describe the bandwidth to shared storage with which a run, or a checkpoint beside it,
         goes on."""
-        run, storage = self._runs[event.run], self.history.storage
+        run, storage = self._runs[event.run], self.history.head.storage
         assert storage is not None
         run.review(record.t)
         title = shared(event, run.run, storage, self.started.unit)
@@ -346,10 +348,6 @@ class JobStory(Listener):
         if count_in(workers) == 1:
             return worker_of(self.started, int(workers))
         return f"workers {workers}"
-
-    @hear.register
-    def _size(self, event: MessagesDescribed, record: Record) -> None:
-        self._messages.describe(event)
 
     @hear.register
     def _transfer(self, event: TransferStarted, record: Record) -> None:

@@ -17,6 +17,7 @@ from actors.events import (
     RepairStarted,
     RunEnded,
     RunStarted,
+    ScenarioStarted,
     StandbysHeld,
     UnitFailed,
     UnitRetired,
@@ -27,7 +28,9 @@ from actors.runtime import Event, Record
 from actors.runtime.errors import WorkersRetired
 from policies.availability import WorkerState
 from sims.audit.audit import audit
+from sims.audit.scenario import given
 from sims.errors import InputError
+from sims.scenario.loader import scenario_of
 from sims.session import run
 
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
@@ -200,7 +203,11 @@ def test_laws_of_a_share_are_curable_and_others_are_not() -> None:
         {"mtbf": 1e9, "share": 0.5, "curable": False},
     ]
     found = records([], fixed(1), faults={"laws": laws})
-    assert next(it.event.curable for it in found if hasattr(it.event, "curable")) == (1,)
+    started = found[0].event
+    assert isinstance(started, ScenarioStarted)
+    derived = given(started).repair
+    assert derived is not None and derived.curable == {1}
+    assert [law.cured for law in scenario_of(started.text, "log").faults.laws] == [0, 1, 0]
 
 
 # --- R7 -------------------------------------------------------------------------------------------

@@ -11,9 +11,11 @@ from actors.events import ScenarioStarted
 from policies.interface import BatchView, Decision
 from sims.errors import InputError
 from sims.examples import example
+from sims.log import LogFile
 from sims.log_writer import LogWriter
 from sims.repeat import first_difference, repeat_of
-from sims.scenario.loader import read
+from sims.scenario.faults import ExponentialFaults, ListedFaults, SeveralFaults
+from sims.scenario.loader import load, read, scenario_of
 from sims.session import run as simulated
 from sims.world import run
 from tests.golden.regenerate import GOLDEN, path_of
@@ -136,6 +138,21 @@ def test_a_run_with_a_programs_own_objects_is_not_repeated(tmp_path: Path) -> No
     simulated(example("batch-easy"), policy=first, log=log)
     with pytest.raises(InputError, match="a Python program gave objects for the run"):
         repeat_of(log)
+    started = next(iter(LogFile(log))).event
+    assert isinstance(started, ScenarioStarted)
+    assert f'name = "<{__name__}:first>"' in started.text
+    assert scenario_of(started.text, "log").platform == load(example("batch-easy")).platform
+
+
+def test_a_run_of_sections_that_a_program_has_made_is_repeated(tmp_path: Path) -> None:
+    """No file has told the kind of their tables."""
+    log, again = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    faults = SeveralFaults(laws=(ListedFaults(strikes=((1, 0),)), ExponentialFaults(mtbf=1e6)))
+    job = {"kind": "rigid", "jobs": [{"processors": 1, "time": 5}]}
+    table = {"name": "made", "platform": {"workers": 2}, "job": job}
+    simulated(read(table, "made", tmp_path).model_copy(update={"faults": faults}), log=log)
+    simulated(repeat_of(log).scenario, log=again)
+    assert first_difference(log, again) is None
 
 
 def test_a_log_whose_first_line_is_long_is_a_log(shell: Shell) -> None:

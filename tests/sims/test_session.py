@@ -15,9 +15,9 @@ from numpy.random import Generator
 from actors.decisions import BadDecision
 from actors.events import (
     End,
-    LinkDescribed,
     Outcome,
     TasksDealt,
+    TransferStarted,
     WorkerChanged,
 )
 from actors.hazards import Faults
@@ -242,7 +242,7 @@ def test_an_order_of_service_needs_a_master() -> None:
     with pytest.raises(InputError, match="no master"):
         run(RIGID, service=ShortestFirst())
     linked = run(example("malleable-master")).records()
-    assert any(isinstance(record.event, LinkDescribed) for record in linked)
+    assert any(isinstance(record.event, TransferStarted) for record in linked)
 
 
 def test_a_table_is_left_as_it_was() -> None:

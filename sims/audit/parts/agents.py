@@ -19,7 +19,7 @@ from actors.events import (
     AgentSetSpeed,
     AgentSubmittedJob,
     AgentTookWorker,
-    DependenciesDescribed,
+    PartitionAssigned,
     RunHung,
     WorkerChanged,
     WorkerSpeedChanged,
@@ -46,7 +46,7 @@ ON_WORKERS = (
 class AgentRules(PartRules):
     """The rules of agents: the workers that they have, and what they have done at this instant."""
 
-    head: ClassVar = HeadLine(AgentDescribed, after=DependenciesDescribed, once=False)
+    head: ClassVar = HeadLine(AgentDescribed, after=PartitionAssigned, once=False)
     not_of_jobs: ClassVar = AgentSubmittedJob, AgentCancelledJob
     agents: dict[str, AgentDescribed] = Factory(dict)
     """Maps an agent's name to the head's line that describes it."""
@@ -244,7 +244,7 @@ class AgentRules(PartRules):
                 there = worker.state is DOWN or worker.state is state
                 comes(there, "worker {} is {}", number, state.name)
             case AgentReturnedWorker():
-                free = worker.state is not RECLAIMED or number not in self.w.unowned
+                free = worker.state is not RECLAIMED or self.w.platform.has_owner(number)
                 comes(free or self.w.kept(number, RECLAIMED), "worker {} is UP", number)
             case AgentFailedWorker():
                 ignored = seq in self.done

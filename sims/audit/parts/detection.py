@@ -49,7 +49,7 @@ class DetectionRules(PartRules):
             cause = yield FaultDetected(copy.job.name, copy.last, worker), cause
         if copy.run is not None:
             cause = yield from stages.lose(w, copy, worker, cause)
-        elif copy.job.ready:
+        elif copy.job.asked.ready:
             stages.resume_soon(w, copy)
         w.decider.report(copy, cause)
         replacement.wanted(w, copy, worker)

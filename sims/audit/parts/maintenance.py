@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from attrs import Factory, define
 
-from actors.events import MaintenancePlanned, PlatformDescribed
+from actors.events import MaintenancePlanned, PartitionAssigned
 from policies.availability import WorkerState
 from sims.audit import partitions
 from sims.audit.facts import ExpectedCopy, HeadLine
@@ -24,7 +24,7 @@ Window = tuple[float, float, Spans]
 class MaintenanceRules(PartRules):
     """The rules of windows of maintenance."""
 
-    head: ClassVar = HeadLine(MaintenancePlanned, after=PlatformDescribed, once=False)
+    head: ClassVar = HeadLine(MaintenancePlanned, after=PartitionAssigned, once=False)
     begin: list[Window] = Factory(list)
     """Windows that have not begun. At the end of the instant at which one begins, its workers must
     be DOWN."""

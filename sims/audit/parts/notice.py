@@ -126,7 +126,7 @@ def _save(w: World, copy: ExpectedCopy, worker: int, cause: int) -> Script | Non
         return None
     # A run that stands still because of a hidden fault, or hangs, has nothing new to save.
     computes = run.stage is Stage.COMPUTING and not copy.blind and run.hung is None
-    due = copy.job.checkpointing.on_notice and computes and run.at(w.now) > NEGLIGIBLE * run.work
+    due = copy.job.asked.saving.on_notice and computes and run.at(w.now) > NEGLIGIBLE * run.work
     if due and run.saving is None:
         run.cause, run.reports = cause, True
         return stages.cut(w, run)

@@ -1,8 +1,8 @@
 """Lists the mechanisms of which the audit has rules, in the order in which it asks these.
 
-A job asks for mechanisms by lines in this order. At the end of an instant, what is missing is found
-in this order too: workers whose owner has announced to take them before members that are to be
-replaced, as those are replaced only once all states are known.
+At the end of an instant, what is missing is found in this order: workers whose owner has announced
+to take them before members that are to be replaced, as those are replaced only once all states are
+known.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from sims.audit.parts.startup import StartupRules
 from sims.audit.parts.storage import StorageRules
 from sims.audit.parts.wear import WearRules
 from sims.audit.parts.whole_nodes import WholeNodeRules
-from sims.audit.protection.saving import SavingRules
 from sims.audit.world import PartRules
 
 ORDER: tuple[type[PartRules], ...] = (
@@ -32,14 +31,13 @@ ORDER: tuple[type[PartRules], ...] = (
     ReplacementRules,  # before standbys: a member that is away is replaced first
     StandbyRules,
     ReplicaRules,
-    SavingRules,
     StorageRules,
     DetectionRules,
     HangRules,
     MaintenanceRules,
     WearRules,
     RepairRules,
-    ReserveRules,  # its line in the head comes before those of maintenance
+    ReserveRules,
     DependencyRules,
     AgentRules,  # all effects of what agents did must have come
 )

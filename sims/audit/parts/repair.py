@@ -4,14 +4,11 @@ are known, and when crews begin (rules.md, R6 to R8)."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
 
 from attrs import Factory, define
 
 from actors.events import (
     FaultBlamed,
-    LinkDescribed,
-    RepairDescribed,
     RepairEnded,
     RepairLaw,
     RepairOutcome,
@@ -22,9 +19,10 @@ from actors.events import (
 )
 from actors.runtime import Event
 from policies.availability import WorkerState
-from sims.audit.facts import ExpectedCopy, HeadLine
+from sims.audit.facts import ExpectedCopy
 from sims.audit.law import LinePhase, comes, follows, ordered, possible, same
 from sims.audit.parts import replacement
+from sims.audit.scenario import GivenRepair
 from sims.audit.turns import Script
 from sims.audit.workers import DOWN, ExpectedWorker, joined, numbers, parse_spans, written
 from sims.audit.world import Handler, PartRules, World
@@ -70,7 +68,7 @@ class ExpectedRepairs:
     they keep DOWN."""
 
     w: World
-    described: RepairDescribed
+    described: GivenRepair
     undetected: list[ExpectedUnit] = Factory(list)
     """Units whose fault is not known."""
     known: list[ExpectedUnit] = Factory(list)
@@ -214,9 +212,9 @@ class ExpectedRepairs:
         """
         w = self.w
         others = self.broken[number] - {unit}
-        if others or w.kept(number, DOWN) or not any(w.platform.detections):
+        if others or w.kept(number, DOWN) or not w.platform.late:
             return False
-        if number not in w.unowned or len(set(w.platform.detections)) > 1:
+        if w.platform.has_owner(number) or len(set(w.platform.detections)) > 1:
             unit.unsure.add(number)
         return True
 
@@ -367,7 +365,7 @@ class ExpectedRepairs:
         """Return whether worker `number` is DOWN for no reason: no unit in repair, owner or window
         keeps it so."""
         w = self.w
-        kept = self.broken.get(number) or number not in w.unowned or w.kept(number, DOWN)
+        kept = self.broken.get(number) or w.platform.has_owner(number) or w.kept(number, DOWN)
         return not kept and w.worker(number).state is DOWN
 
     def close(self) -> None:
@@ -393,16 +391,11 @@ class ExpectedRepairs:
 class RepairRules(PartRules):
     """The rules of repairs and retirement."""
 
-    head: ClassVar = HeadLine(RepairDescribed, after=LinkDescribed)
-
-    def describe(self, event: Any) -> None:
-        """Keep the head's line that says how the platform repairs what faults strike; from then on
-        faults have no downtimes. Raises Broken if it is no valid one."""
-        stages = len(event.laws)
-        sound = stages and stages == len(event.times) == len(event.crews)
-        possible(sound and min(event.times) > 0 and all(it is None or it > 0 for it in event.crews))
-        possible(all(0 <= it < len(event.of) for it in event.curable), "there is no such law")
-        self.w.repairs = ExpectedRepairs(self.w, event)
+    def prepare(self) -> None:
+        """Keep how the platform repairs what faults strike; such faults have no downtimes."""
+        repair = self.w.given.repair
+        if repair is not None:
+            self.w.repairs = ExpectedRepairs(self.w, repair)
 
     def handlers(self) -> Mapping[type[Event], Handler]:
         return {

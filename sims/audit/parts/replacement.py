@@ -8,7 +8,7 @@ from functools import partial
 
 from attrs import define
 
-from actors.events import CheckpointingDescribed, MemberReplaced
+from actors.events import MemberReplaced
 from actors.runtime import Event
 from sims.audit import stages
 from sims.audit.facts import ExpectedCopy, ExpectedJob
@@ -25,8 +25,8 @@ class ReplacementRules(PartRules):
     def handlers(self) -> Mapping[type[Event], Handler]:
         return {MemberReplaced: replace}
 
-    def described(self, job: ExpectedJob, event: Event) -> None:
-        if isinstance(event, CheckpointingDescribed) and event.replace_after is not None:
+    def described(self, job: ExpectedJob) -> None:
+        if job.asked.saving.replace_after is not None:
             self.w.replaces = True
 
     def placing(self, job: ExpectedJob, spans: Spans) -> None:
@@ -40,7 +40,7 @@ class ReplacementRules(PartRules):
             yield from _replaced(self.w, *due)
 
     def lost(self, copy: ExpectedCopy, worker: int) -> None:
-        after, w = copy.job.checkpointing.replace_after, self.w
+        after, w = copy.job.asked.saving.replace_after, self.w
         if after is not None:
             look = partial(wanted, w, copy, worker)
             w.turns.at(w.now + after, LinePhase.RESUME, copy.job, LATER, look)
@@ -83,7 +83,7 @@ def _overdue(w: World, copy: ExpectedCopy, worker: int) -> bool:
     """Return whether member `worker` has been away, as far as its copy knows, for the time after
     which it is replaced; one that has retired is replaced at once. A job that replaces nobody has
     no such time."""
-    after, away = copy.job.checkpointing.replace_after, w.worker(worker).away
+    after, away = copy.job.asked.saving.replace_after, w.worker(worker).away
     known = copy.undetected.get(worker) != away
     if away is None or not known or after is None:
         return False

@@ -9,9 +9,9 @@ from functools import partial
 
 from attrs import Factory, define, field
 
-from actors.events import ReplicasDescribed
 from sims.audit.facts import ExpectedCopy, ExpectedRun
 from sims.audit.law import LinePhase
+from sims.audit.scenario import Asked
 from sims.audit.turns import NEGLIGIBLE, Script, Timer
 from sims.audit.world import World
 
@@ -65,7 +65,7 @@ class ExpectedReplicas:
     """The groups of members, which hold the whole state each, into which a copy's members
     are divided, and the faults among them (E1)."""
 
-    rules: ReplicasDescribed
+    asked: Asked
     groups: list[ExpectedGroup]
     pause: Pause | None = None
     """Pause of the run, if one is under way."""

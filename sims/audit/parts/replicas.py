@@ -6,13 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from math import inf
-from typing import Any, ClassVar
 
 from attrs import define
 
 from actors import events as e
-from actors.events import BY_MESSAGES, Outcome, ReplicasDescribed, Stage
-from actors.runtime import Event
+from actors.events import BY_MESSAGES, Outcome, Stage
 from policies.interface.kinds import JobKind
 from sims.audit import link, stages
 from sims.audit.facts import ExpectedCopy, ExpectedJob, ExpectedRun
@@ -31,29 +29,20 @@ JUDGED = -LATER - (LATER >> 2)
 class ReplicaRules(PartRules):
     """The rules of replicas."""
 
-    job_line: ClassVar = ReplicasDescribed
-    early: ClassVar = True
-
-    def check_line(self, event: Any) -> None:
-        possible(1 <= event.least <= event.replicas > 1, "there are no such replicas")
-
-    def described(self, job: ExpectedJob, event: Event) -> None:
-        if isinstance(event, ReplicasDescribed):
-            possible(not job.plain, "a plain job has none")
-            possible(job.described.kind is JobKind.RIGID, "only rigid jobs have replicas")
+    def described(self, job: ExpectedJob) -> None:
+        rigid = job.described.kind is JobKind.RIGID
+        possible(rigid or job.asked.replicas == 1, "only rigid jobs have replicas")
 
     def placing(self, job: ExpectedJob, spans: Spans) -> None:
-        said = job.told.get(ReplicasDescribed)
-        if said is not None:
-            whole = extent(spans) % said.replicas == 0
-            possible(whole, "{} members are no {} replicas", extent(spans), said.replicas)
+        count = job.asked.replicas
+        possible(extent(spans) % count == 0, "{} members are no {} replicas", extent(spans), count)
 
     def placed(self, copy: ExpectedCopy) -> None:
-        said = copy.job.told.get(ReplicasDescribed)
-        if said is not None:
-            members, each = copy.members, copy.full // said.replicas
+        asked = copy.job.asked
+        if asked.replicas > 1:
+            members, each = copy.members, copy.full // asked.replicas
             parts = (members[k : k + each] for k in range(0, len(members), each))
-            copy.division = ExpectedReplicas(said, [ExpectedGroup(part) for part in parts])
+            copy.division = ExpectedReplicas(asked, [ExpectedGroup(part) for part in parts])
 
     def reviewed(self, run: ExpectedRun, cause: int) -> None:
         pause = _known(run.copy).pause
@@ -115,7 +104,7 @@ class ReplicaRules(PartRules):
         w, group = self.w, _known(copy).of(worker.number)
         if not group.received(worker.number, cause):
             return
-        if copy.job.stored:
+        if copy.job.asked.stored:
             load_state(w, copy, worker.run, group)
             return
         # Replicas rejoin once all copies have gone on.
@@ -198,7 +187,7 @@ def _judged(
     struck = [replicas.of(worker) for worker, _ in known]
     groups = [it for it in replicas.groups if it in struck]
     left = sum(not it.out for it in replicas.groups if it not in groups)
-    if left < replicas.rules.least:
+    if left < replicas.asked.least:
         cause = yield from stages.end_early(w, copy, Outcome.LOST, cause)
     else:
         cause = yield from _drop(w, copy, run, groups, left, cause)
@@ -225,8 +214,8 @@ def _drop(
     if broken_off is not None:
         broken_off.stop()
     stages.resume_soon(w, copy)
-    if replicas.rules.regroup:
-        return (yield from _pause(w, copy, run, replicas.rules.regroup, None, cause))
+    if replicas.asked.regroup:
+        return (yield from _pause(w, copy, run, replicas.asked.regroup, None, cause))
     if broken_off is not None:
         cause = yield e.PauseEnded(name, run.number), cause
     return (yield from _go_on(w, run, cause))
@@ -379,7 +368,7 @@ def _load(w: World, copy: ExpectedCopy, run: ExpectedRun, group: ExpectedGroup) 
     if job.messages is not None:
         group.stage, group.lacking = ReplicaStage.LOADING, set(group.members)
         link.stage_in(w, run, True, group.members, group.cause)
-    elif job.stored:
+    elif job.asked.stored:
         load_state(w, copy, run, group)
     else:
         group.stage = ReplicaStage.LOADED
@@ -390,11 +379,11 @@ def load_state(w: World, copy: ExpectedCopy, run: ExpectedRun, group: ExpectedGr
     """Let a replica, whose members have program and data, load the run's present state from shared
     storage (S1)."""
     job = copy.job
-    assert job.stored is not None
+    assert job.asked.stored is not None
     group.stage = ReplicaStage.LOADING
     it = group.loads = ExpectedRun(copy, run.number, run.work, since=w.now)
     it.group, it.cause, it.stage = group, group.cause, Stage.RECOVERING
-    it.length, it.shares = job.stored / len(_known(copy).groups), True
+    it.length, it.shares = job.asked.stored / len(_known(copy).groups), True
     it.aim = partial(_aim, w, it)
     storage.use(w, it, it.cause)
 
@@ -430,8 +419,8 @@ def _rejoin(
     for group in groups:
         group.stage = ReplicaStage.REJOINING
     cause = yield from _hold(w, run, max(group.cause for group in groups))
-    if replicas.rules.rejoin:
-        cause = yield from _pause(w, copy, run, replicas.rules.rejoin, _named(groups), cause)
+    if replicas.asked.rejoin:
+        cause = yield from _pause(w, copy, run, replicas.asked.rejoin, _named(groups), cause)
     else:
         cause = yield from _rejoined(w, copy, run, replicas, cause)
     w.decider.report(copy, cause)

@@ -6,18 +6,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import partial
 from math import inf
-from typing import Any, ClassVar
 
 from attrs import Factory, define
 
-from actors.events import PlatformDescribed, ReserveCalled, ReserveDescribed
+from actors.events import ReserveCalled
 from actors.runtime import Event
 from policies.availability import WorkerState
 from sims.audit import partitions
-from sims.audit.facts import ExpectedJob, HeadLine
+from sims.audit.facts import ExpectedJob
 from sims.audit.law import LinePhase, allowed, comes, possible, same
 from sims.audit.turns import Emitter, Script
-from sims.audit.workers import DOWN, RECLAIMED, UP, ExpectedWorker, numbers, parse_spans
+from sims.audit.workers import DOWN, RECLAIMED, UP, ExpectedWorker
 from sims.audit.world import Handler, PartRules, World
 
 
@@ -77,8 +76,8 @@ class ExpectedReserve:
         self.called.add(worker)
         self.calls[worker] = time, seq
         w.turns.at(time, LinePhase.DECISION, Emitter(), 0, partial(self._check_come, worker))
-        if job.ready and job.name not in decider.widths.more:
-            decider.widths.more[job.name] = job.ready
+        if job.asked.ready and job.name not in decider.widths.more:
+            decider.widths.more[job.name] = job.asked.ready
             decider.triggers.append(seq)
 
     def _own(self, job: ExpectedJob | None, workers: Iterable[int]) -> list[int]:
@@ -120,7 +119,11 @@ class ExpectedReserve:
         """Check, at the time at which the called worker `worker` is due to come, that its owner
         does not keep it RECLAIMED any longer."""
         w = self.w
-        kept = w.worker(worker).state is RECLAIMED and worker in w.unowned and not w.capped
+        kept = (
+            w.worker(worker).state is RECLAIMED
+            and not w.platform.has_owner(worker)
+            and not w.capped
+        )
         kept = kept and not w.kept(worker, RECLAIMED)
         comes(not kept, f"worker {worker} of the reserve comes")
         self._pass_over()
@@ -167,17 +170,18 @@ class ExpectedReserve:
 class ReserveRules(PartRules):
     """The rules of the reserve."""
 
-    head: ClassVar = HeadLine(ReserveDescribed, after=PlatformDescribed)
     reserve: ExpectedReserve | None = None
-    """The workers of the reserve, once the log has described it."""
+    """The workers of the reserve; None if the platform has none."""
 
-    def describe(self, event: Any) -> None:
-        """Check the head's line on the reserve, and keep its workers and the delay after which a
-        called one comes."""
-        w, workers = self.w, numbers(parse_spans(event.workers))
-        possible(workers and workers[-1] < w.able and event.delay >= 0, "there are no such workers")
-        self.reserve = ExpectedReserve(w, frozenset(workers), event.delay, list(workers))
-        w.decider.calls_described()
+    def prepare(self) -> None:
+        """Keep the workers of the reserve, the last ones before the spares, and the delay after
+        which a called one comes."""
+        w, platform = self.w, self.w.platform
+        if platform.reserve:
+            workers = range(max(w.able - platform.reserve, 0), w.able)
+            delay = platform.reserve_delay
+            self.reserve = ExpectedReserve(w, frozenset(workers), delay, list(workers))
+            w.decider.calls_described()
 
     def handlers(self) -> Mapping[type[Event], Handler]:
         return {ReserveCalled: self.call}

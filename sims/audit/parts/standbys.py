@@ -4,16 +4,16 @@ P12)."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from attrs import define
 
-from actors.events import StandbyJoined, StandbyLost, StandbysDescribed, StandbysHeld
+from actors.events import StandbyJoined, StandbyLost, StandbysHeld
 from actors.runtime import Event
 from policies.availability import WorkerState
 from sims.audit import link, stages
 from sims.audit.facts import ExpectedCopy, ExpectedJob, ExpectedRun
-from sims.audit.law import allowed, comes, coming, follows, possible
+from sims.audit.law import allowed, comes, coming, follows
 from sims.audit.parts.replacement import replaceable
 from sims.audit.protection import protection
 from sims.audit.turns import Script
@@ -25,20 +25,10 @@ from sims.audit.world import Handler, PartRules, World
 class StandbyRules(PartRules):
     """The rules of standbys."""
 
-    job_line: ClassVar = StandbysDescribed
-    early: ClassVar = True
     not_of_jobs: ClassVar = (StandbyJoined,)
 
     def handlers(self) -> Mapping[type[Event], Handler]:
         return {StandbyJoined: join}
-
-    def check_line(self, event: Any) -> None:
-        possible(event.standbys > 0, "it has none")
-
-    def described(self, job: ExpectedJob, event: Event) -> None:
-        if isinstance(event, StandbysDescribed):
-            possible(not job.plain, "a plain job has none")
-            job.ready = event.standbys
 
     def placing(self, job: ExpectedJob, spans: Spans) -> None:
         w = self.w
@@ -51,7 +41,7 @@ class StandbyRules(PartRules):
         """Read the line that says which workers a starting copy gets as standbys, and check it:
         they are as many as its job asks for, or as are free."""
         w, copy = self.w, run.copy
-        wanted = min(copy.job.ready, w.decider.free_for(copy.job))
+        wanted = min(copy.job.asked.ready, w.decider.free_for(copy.job))
         if not wanted:
             return
         event = yield from coming(StandbysHeld, copy.job.name)
@@ -77,7 +67,7 @@ class StandbyRules(PartRules):
         return None
 
     def resumes(self, copy: ExpectedCopy) -> Script | None:
-        return _use(self.w, copy) if copy.job.ready and copy.run is None else None
+        return _use(self.w, copy) if copy.job.asked.ready and copy.run is None else None
 
     def close(self) -> None:
         """Check, at the end of an instant with a decision, that no repaired worker is left that
@@ -128,9 +118,9 @@ def joining(w: World) -> tuple[ExpectedWorker, list[ExpectedCopy]] | None:
     first.
     """
     short = [
-        next((it for it in job.copies if len(it.ready) < job.ready), None)
+        next((it for it in job.copies if len(it.ready) < job.asked.ready), None)
         for job in w.jobs.values()
-        if job.ready
+        if job.asked.ready
     ]
     copies = [copy for copy in short if copy is not None]
     if not copies or w.joined == w.now:

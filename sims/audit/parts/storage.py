@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import inf
-from typing import Any, ClassVar
 
 from attrs import Factory, define
 
 from actors import events as e
 from actors.runtime import Event
-from sims.audit.facts import ExpectedJob, ExpectedRun, HeadLine
-from sims.audit.law import Causes, LinePhase, follows, possible
+from sims.audit.facts import ExpectedRun
+from sims.audit.law import Causes, LinePhase, follows
 from sims.audit.turns import NEGLIGIBLE, Script
 from sims.audit.workers import joined, written
 from sims.audit.world import Handler, PartRules, World
@@ -63,23 +62,13 @@ class ExpectedStorage:
 class StorageRules(PartRules):
     """The rules of shared storage."""
 
-    head: ClassVar = HeadLine(e.StorageDescribed, after=e.FaultsReplayed)
-    job_line: ClassVar = e.StoredSizeDescribed
-
-    def describe(self, event: Any) -> None:
-        follows(event.bandwidth > 0 and event.worker_bandwidth != 0, "nothing could pass")
-        each = inf if event.worker_bandwidth is None else event.worker_bandwidth
-        self.w.storage = ExpectedStorage(event.bandwidth, each)
+    def prepare(self) -> None:
+        bandwidths = self.w.given.storage
+        if bandwidths is not None:
+            self.w.storage = ExpectedStorage(*bandwidths)
 
     def handlers(self) -> Mapping[type[Event], Handler]:
         return dict.fromkeys((e.BandwidthShared, e.ReplicaLoads), share)
-
-    def check_line(self, event: Any) -> None:
-        possible(self.w.storage is not None)
-
-    def described(self, job: ExpectedJob, event: Event) -> None:
-        if isinstance(event, e.StoredSizeDescribed):
-            job.stored = event.bytes
 
     def share(self, it: ExpectedRun) -> None:
         use(self.w, it, it.cause)

@@ -30,4 +30,4 @@ def stores(job: ExpectedJob, first: bool) -> bool:
     """Return whether the job's checkpoints go to shared storage (S1): those of the first level
     (each checkpoint), or, unless `first`, those of the second (under buddies each k-th, which is
     stored too)."""
-    return job.stored is not None and (job.kind is IMAGES or not first)
+    return job.asked.stored is not None and (job.kind is IMAGES or not first)

@@ -18,14 +18,10 @@ from attrs import astuple, frozen
 from actors.agents.acts import Act
 from actors.events import (
     DeciderKind,
-    LinkDescribed,
-    OwnersDescribed,
-    PlatformDescribed,
     RunStarted,
     WorkerPriced,
     WorkerRented,
 )
-from actors.intervals import intervals_of, text
 from actors.job import Source
 from actors.limit import Cap
 from actors.pool import Pool, Take
@@ -86,7 +82,7 @@ def _populated(scenario: Scenario, system: System, folder: Path, simulated: bool
     scenario = scenario.within(folder)
     scenario = scenario.model_copy(update={"faults": scenario.faults.loaded(folder)})
     platform = scenario.full_platform
-    _check(scenario, system)
+    _check(scenario)
     if not platform.plain:
         scenario = with_mtbf(scenario)
     if scenario.decider is DeciderKind.COPIES:
@@ -108,12 +104,12 @@ def _populated(scenario: Scenario, system: System, folder: Path, simulated: bool
     return Populated(count, jobs)
 
 
-def _check(scenario: Scenario, system: System) -> None:
-    """Raise InputError where keys contradict each other; describe the measures in the log."""
+def _check(scenario: Scenario) -> None:
+    """Raise InputError where keys contradict each other."""
     for part in PARTS:
         part.check(scenario)
     if scenario.measures is not None:
-        scenario.measures.tell(system, scenario.times)
+        scenario.measures.known_hour(scenario.times)  # refuses prices of an unknown hour
     platform = scenario.full_platform
     if not platform.size:
         raise unfit(
@@ -233,20 +229,11 @@ def _pool(scenario: Scenario, system: System, jobs: Workload, take: Take) -> Poo
 
 
 def _describe_platform(scenario: Scenario, system: System, submits: Mapping[str, str]) -> None:
-    """Describe in the log who takes part, and what the platform has: nodes, spares, late detection
-    of faults, what the mechanisms make of it, and owners of workers."""
+    """Describe in the log who takes part, and what the mechanisms make of the platform."""
     for part in PARTS:
         part.introduce(scenario, system, submits)
-    platform = scenario.full_platform
-    spares = platform.pool.spares
-    detections = tuple(law.detection for law in scenario.faults.laws if not law.hangs)
-    if platform.node > 1 or spares or any(detections):
-        delays = detections if any(detections) else ()
-        system.describe(PlatformDescribed, platform.node, spares, delays)
     for part in PARTS:
         part.describe(scenario, system)
-    if any(part.names_owned(scenario) for part in PARTS):
-        system.describe(OwnersDescribed, text(intervals_of(platform.owned_workers)))
 
 
 def _spawn_platform(
@@ -271,8 +258,6 @@ def _spawn_platform(
     )
     system.spawn(scheduler)
     _spawn_master(scenario, system)
-    for part in PARTS:
-        part.linked(site)
     if platform.varies:
         pool.change_speed(0, 1.0)  # speeds differ from 1 before the first job is made
     _rent(scenario, system)
@@ -296,11 +281,10 @@ def _spawn_platform(
 
 
 def _spawn_master(scenario: Scenario, system: System) -> None:
-    """Make the actor of the master, if there is one, and describe its link in the log."""
+    """Make the actor of the master, if there is one."""
     section = scenario.master
     if section is None:
         return
-    system.describe(LinkDescribed, section.channels, section.served)
     order = section.service(scenario.full_platform, scenario.cap)
     from actors.master import Master  # a world without a link needs none
 

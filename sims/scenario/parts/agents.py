@@ -41,9 +41,6 @@ class Agents(ScenarioPart):
             jobs = tuple(job for job, name in submits.items() if name == agent.name)
             system.describe(AgentDescribed, agent.name, name_of(agent), hears, jobs)
 
-    def names_owned(self, scenario: Scenario) -> bool:
-        return Act.TAKE in scenario.acts
-
     def acts_refused(self, scenario: Scenario, ignored: bool) -> Mapping[Act, str]:
         if not ignored:
             return {}

@@ -184,11 +184,6 @@ class ScenarioPart:
     def describe(self, scenario: Scenario, system: System) -> None:
         """Describe in the log what the mechanism makes of the platform."""
 
-    def names_owned(self, scenario: Scenario) -> bool:
-        """Return whether the log has to say which workers have owners, because of the
-        mechanism."""
-        return False
-
     def numbers(self, scenario: Scenario) -> bool:
         """Return whether starts depend on which workers are free, not only on how many."""
         return False
@@ -215,9 +210,6 @@ class ScenarioPart:
     def of_scheduler(self, site: Site, made: Made) -> Iterator[Making]:
         """Yield makers of the scheduler's parts that follow from the scenario."""
         yield from ()
-
-    def linked(self, site: Site) -> None:
-        """Describe in the log what comes after the master's link."""
 
     def after(self, site: Site) -> Iterator[Actor]:
         """Make the mechanism's other actors, before those of the jobs."""

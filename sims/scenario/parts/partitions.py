@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from actors.events import PartitionAssigned, PartitionDescribed
+from actors.events import PartitionAssigned
 from actors.intervals import intervals_of, text
 from actors.runtime import System
 from policies.interface.queue import BatchPolicy
@@ -58,13 +58,6 @@ class Partitions(ScenarioPart):
             if job.partition != partitions.number(job.queue):
                 name = partitions.sections[job.partition].name
                 system.describe(PartitionAssigned, job.name, name)
-
-    def describe(self, scenario: Scenario, system: System) -> None:
-        partitions = scenario.full_platform.partitions
-        for it in partitions.sections:
-            workers = text(intervals_of(partitions.workers[it.name]))
-            about = it.tier, it.longest, it.widest, it.default
-            system.describe(PartitionDescribed, it.name, workers, *about)
 
     def numbers(self, scenario: Scenario) -> bool:
         return bool(scenario.full_platform.partitions)

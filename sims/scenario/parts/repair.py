@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from actors.agents.acts import Act
-from actors.events import RepairDescribed, RepairLaw, Struck
+from actors.events import RepairLaw, Struck
 from actors.parts.repair import Repair as RepairOfJob
 from actors.parts.repair import RepairReports
 from actors.protection import Rules
@@ -56,9 +56,6 @@ class Repair(ScenarioPart):
         policy = scenario.repair.retirement.policy(scenario.folder)
         return Records(scenario.full_platform.able, policy)
 
-    def names_owned(self, scenario: Scenario) -> bool:
-        return scenario.repair is not None
-
     def before(self, site: Site) -> Iterator[Actor]:
         """Make the actor that repairs what faults strike, which keeps the records."""
         scenario, records = site.scenario, site.choice.records
@@ -92,22 +89,6 @@ class Repair(ScenarioPart):
         if scenario.repair is not None and repairs is not None:
             kept, mistaken = _recorded(scenario), not scenario.repair.blame.certain
             yield partial(RepairOfJob, repairs=repairs, recorded=kept, mistaken=mistaken)
-
-    def linked(self, site: Site) -> None:
-        """Describe in the log how what faults strike is repaired, if it is."""
-        section, laws = site.scenario.repair, site.scenario.faults.laws
-        if section is None:
-            return
-        stages = section.stages
-        site.system.describe(
-            RepairDescribed,
-            tuple(it.law for it in stages),
-            tuple(it.time for it in stages),
-            tuple(it.crews for it in stages),
-            tuple(law.of for law in laws),
-            tuple(number for number, law in enumerate(laws) if law.cured),
-            section.blame.certain,
-        )
 
     def simulated(self, scenario: Scenario) -> Iterator[str]:
         if scenario.repair is not None:

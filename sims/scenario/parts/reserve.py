@@ -6,11 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from actors.agents.acts import Act
-from actors.events import ReserveDescribed
-from actors.intervals import text
 from actors.parts.queue_part import QueuePart
 from actors.parts.reserve import Reserve as ReserveOfQueue
-from actors.runtime import System
 from policies.interface.queue import BatchPolicy
 from policies.maths.speedup import Asking
 from sims.errors import unfit
@@ -50,15 +47,6 @@ class Reserve(ScenarioPart):
         if scenario.full_platform.kept:
             return {}
         return {Act.CALL: "there is none; accepted: a scenario with platform.reserve"}
-
-    def describe(self, scenario: Scenario, system: System) -> None:
-        platform = scenario.full_platform
-        if platform.kept:
-            named = text(((platform.kept[0], platform.kept[-1]),))
-            system.describe(ReserveDescribed, named, platform.pool.reserve_delay)
-
-    def names_owned(self, scenario: Scenario) -> bool:
-        return bool(scenario.full_platform.kept)
 
     def simulated(self, scenario: Scenario) -> Iterator[str]:
         if scenario.full_platform.kept:

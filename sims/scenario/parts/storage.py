@@ -8,7 +8,7 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, ClassVar
 
-from actors.events import DeciderKind, StorageDescribed
+from actors.events import DeciderKind
 from actors.parts.storage import Storage as StorageActor
 from actors.parts.storage import StorageUse
 from actors.protection import ProtectionKind, Rules
@@ -58,7 +58,6 @@ class Storage(ScenarioPart):
     def after(self, site: Site) -> Iterator[Actor]:
         section = site.scenario.storage
         if section is not None:
-            site.system.describe(StorageDescribed, section.bandwidth, section.worker_bandwidth)
             yield StorageActor(STORAGE, section.bandwidth)
 
     def of_job(self, scenario: Scenario, rules: Rules, made: Made) -> Iterator[MakingOfJob]:

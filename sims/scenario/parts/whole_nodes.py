@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from actors.events import ExclusiveDescribed
-from actors.runtime import System
 from policies.interface.queue import BatchPolicy
 from sims.errors import unfit
 from sims.scenario import Scenario
@@ -28,8 +26,3 @@ class WholeNodes(ScenarioPart):
             if it.job.node:
                 problem = f"{it.job.name}: {WHERE} no single worker takes a member's place"
                 raise unfit("protection.replace_after", problem, "no replacement")
-
-    def describe(self, scenario: Scenario, system: System) -> None:
-        for it in scenario.full_platform.partitions.sections:
-            if it.exclusive:
-                system.describe(ExclusiveDescribed, it.name)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from actors.events import BandwidthShared, StorageDescribed
+from actors.events import BandwidthShared
 from actors.intervals import count_in
 from policies.maths.tolerance import SAME
 from sims.history.reader import Run
+from sims.scenario.platform import StorageSection
 from sims.telling import amount_of, counted
 
 
-def shared(event: BandwidthShared, run: Run, storage: StorageDescribed, unit: str) -> str:
+def shared(event: BandwidthShared, run: Run, storage: StorageSection, unit: str) -> str:
     """Return words for how many bytes a run has left to save or load, at which bandwidth, and what
     limits it: its members' own bandwidths, the storage's, or other runs that use the storage.
 

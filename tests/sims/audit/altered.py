@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from attrs import evolve
 
+from actors.events import ScenarioStarted
 from actors.runtime import Event, Record
 
 
@@ -25,6 +26,13 @@ def changed(records: Sequence[Record], at: int, **fields: object) -> list[Record
     told = list(records)
     told[at] = evolve(told[at], event=evolve(told[at].event, **fields))
     return told
+
+
+def told_of(records: Sequence[Record], said: str, other: str) -> list[Record]:
+    """The scenario in the first line says something else, at each place where it says that."""
+    head = records[0].event
+    assert isinstance(head, ScenarioStarted) and said in head.text
+    return changed(records, 0, text=head.text.replace(said, other))
 
 
 def without(records: Sequence[Record], at: int) -> list[Record]:

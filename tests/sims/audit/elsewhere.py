@@ -17,10 +17,7 @@ from actors.events import (
     ApplicationDescribed,
     BoundsDescribed,
     ChainsBelieved,
-    CheckpointingDescribed,
-    DeadlineDescribed,
     JobDescribed,
-    LinkDescribed,
     NoticeGiven,
     PackDescribed,
     ProtectionDescribed,
@@ -41,8 +38,6 @@ SAID = frozenset(
     ("period", "cost", "recovery", "verified", "copies", "cloning", "delay", "estimate")
 )
 """What a scenario says of a job as its log does."""
-MANNER = ("on_notice", "blocking", "slowdown", "images_every", "image_cost", "replace_after")
-"""The same of how its checkpoints are taken."""
 DROPPED = "dropped"
 """In place of a field: the whole record is gone."""
 OF_WORKERS = {"times": "task_time", "bounds": "memory", "chains": "belief"}
@@ -96,7 +91,7 @@ def _alter(table: Table, what: Alteration) -> None:
             section["protection"] = {**own, name: getattr(event, name)}
         case JobDescribed(job=job) if name in SAID:
             _job(table, job)[name] = getattr(event, name)
-        case CheckpointingDescribed() | DeadlineDescribed() | WorkerRented() | NoticeGiven():
+        case WorkerRented() | NoticeGiven():
             _owned(table, what)
         case WorkerChanged(worker=worker) if name == "t":
             life = table["workers"][worker]["availability"]
@@ -116,22 +111,6 @@ def _resize(table: Table, workers: int) -> None:
         table["platform"]["workers"] = workers
 
 
-def _manner(table: Table, event: CheckpointingDescribed, name: str) -> None:
-    """How the job's checkpoints are taken; by default, where that is not told."""
-    section = table
-    if "jobs" in table["job"]:
-        job = _job(table, event.job)
-        section = job if job.get("protection") else table
-    kept = dict(section["protection"])
-    if name == DROPPED:
-        for key in MANNER:
-            kept.pop(key, None)
-    else:
-        value = getattr(event, name)
-        kept[name] = ("save" if value else "nothing") if name == "on_notice" else value
-    section["protection"] = kept
-
-
 def _owned(table: Table, what: Alteration) -> None:
     """What users and owners say of jobs and workers. Raises LookupError."""
     event, name = what.now.event, what.name
@@ -139,10 +118,6 @@ def _owned(table: Table, what: Alteration) -> None:
         _rent(table, event, name)
     elif isinstance(event, NoticeGiven):
         _notice(table, what)
-    elif isinstance(event, CheckpointingDescribed):
-        _manner(table, event, name)
-    elif isinstance(event, DeadlineDescribed) and name == "deadline":
-        _job(table, event.job)[name] = event.deadline
     else:
         raise LookupError(name)
 
@@ -178,8 +153,6 @@ def _enrolled(table: Table, what: Alteration) -> None:
                 worker[OF_WORKERS[name]] = {"rows": value} if name == "chains" else value
         case TasksDescribed(iterations=iterations) if name == "iterations":
             table["job"]["iterations"] = iterations
-        case LinkDescribed(channels=channels) if name == "channels":
-            table["master"]["channels"] = channels
         case _:
             raise LookupError(name)
 

@@ -22,7 +22,6 @@ from actors.events import (
     JobCompleted,
     JobDescribed,
     JobSubmitted,
-    MessagesDescribed,
     Outcome,
     ProtectionDescribed,
     ProtectionKind,
@@ -383,7 +382,7 @@ def _exchange(records: Sequence[Record], rng: Generator) -> Mutant | None:
     if {mine.event.kind, others.event.kind} == {"moldable"} and not _measured(records, one, other):
         return None  # no log tells t(p)
     swap = {one: other, other: one}
-    kept = (JobSubmitted, JobDescribed, ProtectionDescribed, MessagesDescribed)
+    kept = (JobSubmitted, JobDescribed, ProtectionDescribed)
     told = [
         evolve(it, event=evolve(it.event, job=swap[it.event.job]))
         if getattr(it.event, "job", None) in swap and not isinstance(it.event, kept)

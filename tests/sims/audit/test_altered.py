@@ -12,22 +12,20 @@ from attrs import evolve
 
 from actors.events import (
     BatchOpened,
+    ChainsBelieved,
     CheckpointTaken,
     CopiesPlaced,
     JobDescribed,
     JobKilled,
     JobsChanged,
     JobsLeftOut,
-    LinkDescribed,
     MembersChanged,
     MembersJoined,
     MembersPromised,
     Outcome,
-    OwnersDescribed,
     PackDescribed,
     ProtectionDescribed,
     ProtectionKind,
-    ReplicasDescribed,
     ReservationDropped,
     ReservationMade,
     RunEnded,
@@ -45,7 +43,7 @@ from sims.audit.audit import audit
 from sims.audit.law import Law, Violation
 from sims.log import LogFile
 from tests.sims.anything import pack, queue, shares
-from tests.sims.audit.altered import changed, place, then, without
+from tests.sims.audit.altered import changed, place, then, told_of, without
 from tests.sims.audit.test_decisions import COMPACT, table
 from tests.sims.oneworld import cases, play, records_of
 
@@ -126,7 +124,6 @@ ALTERED: list[tuple[str, type, dict[str, Any], dict[str, Any], Law, str]] = [
     ("few", RunEnded, {}, {"done": 3.0}, Law.FOLLOWS, "done must be 20"),
     ("few", RunEnded, {}, {"outcome": Outcome.LOST}, Law.FOLLOWS, "outcome must be"),
     ("few", JobDescribed, {"job": "J3"}, {"limit": 25.0}, Law.INPUT, "limit=25.0"),
-    ("fleet", OwnersDescribed, {}, {"workers": "3-4"}, Law.INPUT, "no such workers"),
     ("fleet", WorkerChanged, {"worker": 3}, {"worker": 2}, Law.INPUT, "it has no owner"),
     ("fleet", WorkerChanged, {"state": DOWN}, {"worker": 1}, Law.INPUT, "no owner, and no fault"),
     ("columns", WorkerSpeedChanged, {}, {"speed": -1.0}, Law.INPUT, "speed=-1.0"),
@@ -134,7 +131,6 @@ ALTERED: list[tuple[str, type, dict[str, Any], dict[str, Any], Law, str]] = [
     ("columns", CopiesPlaced, {}, {"width": 3}, Law.SCHEMA, "columns do not fit"),
     ("batch", BatchOpened, {}, {"attempts": 5}, Law.FOLLOWS, "attempts must be 1"),
     ("link", TransferStarted, {}, {"left": 9.0}, Law.FOLLOWS, "left must be"),
-    ("link", LinkDescribed, {}, {"channels": 0}, Law.INPUT, "0 channels"),
     ("buddies", CheckpointTaken, {}, {"done": 0.5}, Law.FOLLOWS, "done must be"),
     ("promised", MembersPromised, {}, {"processors": "0"}, Law.FOLLOWS, "processors must be"),
     ("promised", MembersJoined, {}, {"processors": "6"}, Law.FOLLOWS, "were not promised"),
@@ -158,7 +154,7 @@ def test_the_message_names_the_line_that_is_invalid(
 @pytest.mark.parametrize("replicas", [3, 5])
 def test_a_run_has_as_many_members_in_each_replica(replicas: int) -> None:
     records = log("groups")
-    told = changed(records, place(records, ReplicasDescribed), replicas=replicas)
+    told = told_of(records, "replicas = 2", f"replicas = {replicas}")
     found = first(told)
     assert (found.law, found.events) == (Law.INPUT, (place(records, RunStarted),))
     assert f"4 members are no {replicas} replicas" in found.why
@@ -190,8 +186,8 @@ def test_a_line_that_is_missing_is_reported(
 @pytest.mark.parametrize(
     ("worker", "late", "words"),
     [
-        (0, (22, 23, 24, 27, 28, 29, 30), "workers [0] come back"),
-        (3, (14, 15, 16, 25, 26), "worker 3 of the reserve comes"),
+        (0, (19, 20, 21, 24, 25, 26, 27), "workers [0] come back"),
+        (3, (11, 12, 13, 22, 23), "worker 3 of the reserve comes"),
     ],
 )
 def test_only_an_owner_keeps_a_worker_away_for_longer(
@@ -205,14 +201,13 @@ def test_only_an_owner_keeps_a_worker_away_for_longer(
         for it in records
     ]
     assert words in first(told).why
-    owned = changed(told, place(records, OwnersDescribed), workers=str(worker))
+    owned = told_of(told, "[platform]", f"reclaims = [[99, 100, {worker}]]\n\n[platform]")
     assert list(audit(owned)) == []
 
 
 def test_what_is_said_once_is_not_told_twice() -> None:
-    records = log("few")
-    for event in (JobsLeftOut("too wide", 2), JobsChanged("cut", 3)):
-        once = then(records, 0, event)
+    for name, event in (("columns", JobsLeftOut("too wide", 2)), ("few", JobsChanged("cut", 3))):
+        once = then(log(name), 0, event)
         assert list(audit(once)) == []
         twice = first(then(once, 1, event))
         assert (twice.law, twice.events, "told twice" in twice.why) == (Law.INPUT, (2,), True)
@@ -221,6 +216,11 @@ def test_what_is_said_once_is_not_told_twice() -> None:
     again = first(then(columns, at, columns[at].event))
     assert (again.law, again.events) == (Law.INPUT, (at + 1,))
     assert "has changed at this instant" in again.why
+
+
+def test_each_listed_job_is_submitted_or_left_out() -> None:
+    found = first(then(log("few"), 0, JobsLeftOut("too wide", 2)))
+    assert (found.law, "3 of 3 jobs were submitted" in found.why) == (Law.FRAME, True)
 
 
 def swapped(records: list[Record], at: int) -> list[Record]:
@@ -245,7 +245,7 @@ def test_a_decision_promises_before_it_starts_jobs() -> None:
     assert "started before it" in found.why
 
 
-def test_the_link_is_described_before_workers_change() -> None:
+def test_beliefs_are_described_before_workers_change() -> None:
     scenario = {
         "name": "linked",
         "master": {"channels": 1, "program": 1},
@@ -255,7 +255,7 @@ def test_the_link_is_described_before_workers_change() -> None:
     }
     records = records_of(scenario)
     at = place(records, WorkerChanged) - 1
-    assert isinstance(records[at].event, LinkDescribed)
+    assert isinstance(records[at].event, ChainsBelieved)
     found = first(swapped(records, at))
     assert (found.law, found.events) == (Law.FRAME, (at + 1,))
     assert "too late" in found.why

@@ -29,6 +29,7 @@ from numpy.random import default_rng
 from actors.runtime import Event, Record
 from sims.audit.audit import audit
 from tests.sims.anything import TABLES
+from tests.sims.audit.altered import changed, told_of
 from tests.sims.audit.elsewhere import (
     Alteration,
     is_true_elsewhere,
@@ -186,8 +187,10 @@ def test_a_log_altered_in_what_means_nothing_is_the_true_log_of_another_scenario
 def test_a_log_with_a_worker_that_nobody_asked_for_is_the_true_log_of_another_scenario() -> None:
     scenario, log = scenarios("rigid cells", 5)[4], logs("rigid cells", 5)[4]
     for workers, true in ((5, True), (1, False)):
-        told = evolve(log[0], event=evolve(log[0].event, processors=workers))
-        altered = [told, *log[1:]]
+        altered = told_of(
+            changed(log, 0, processors=workers), "workers = 4", f"workers = {workers}"
+        )
+        told = altered[0]
         assert is_true_elsewhere(scenario, altered, Alteration(log[0], told, "processors")) is true
         assert is_noticed(altered) is not true
 

@@ -12,7 +12,7 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.events import ExclusiveDescribed, NodesHeld, RunStarted
+from actors.events import NodesHeld, RunStarted
 from actors.intervals import numbers_in
 from actors.runtime import Event, Record
 from sims import ledger
@@ -23,6 +23,7 @@ from sims.log import LogFile
 from sims.metrics.report import Report
 from sims.session import run
 from sims.trace.instant import read_instant
+from tests.sims.audit.altered import told_of
 from tests.sims.scenario.test_partitions import (
     FAULTS,
     JOBS,
@@ -57,7 +58,6 @@ def test_a_job_holds_as_many_whole_nodes_as_its_processors_need(policy: str) -> 
     assert times(told) == {"J1": (0, 10), "J2": (10, 20), "J3": (0, 5)}
     assert starts(told) == [("J1", 0, "0"), ("J3", 0, "4"), ("J2", 10, "0-4")]
     assert nodes_held(told) == [("J1", 0, "1-3"), ("J3", 0, "5-7"), ("J2", 10, "5-7")]
-    assert ExclusiveDescribed("gpu") in [it.event for it in told]
 
 
 def test_the_rest_of_a_node_is_idle_and_counts_as_held() -> None:
@@ -221,7 +221,6 @@ def test_whole_nodes_run_jobs_as_single_workers_do(
         (NodesHeld("J1", 0, "1-3"), NodesHeld("J1", 0, "1-2")),
         (NodesHeld("J1", 0, "1-3"), NodesHeld("J1", 0, "5-7")),
         (RunStarted("J3", 0, "4", 5), RunStarted("J3", 0, "1", 5)),
-        (ExclusiveDescribed("gpu"), ExclusiveDescribed("cpu")),
     ],
 )
 def test_the_audit_notices_other_nodes(true: Event, false: Event) -> None:
@@ -229,6 +228,12 @@ def test_the_audit_notices_other_nodes(true: Event, false: Event) -> None:
     spoilt = [evolve(it, event=false) if it.event == true else it for it in told]
     assert spoilt != told
     assert list(audit(iter(spoilt)))
+
+
+def test_the_audit_notices_that_a_partition_is_exclusive_or_is_not() -> None:
+    told = records(table([(1, 10), (5, 10), (1, 5)], [GPU], **NODES))
+    assert list(audit(told_of(told, "exclusive = true", "exclusive = false")))
+    assert list(audit(told_of(told, "node = 4", "node = 3")))
 
 
 def test_the_audit_notices_a_rest_that_is_not_held() -> None:

@@ -107,7 +107,7 @@ def pointing_at_a_box_tells_what_it_is_and_why(browser: webdriver.Chrome) -> Non
     said = str(until(lambda: "".join(texts(browser, "#tip"))))
     assert "transfer (program)" in said
     assert job in said
-    assert "#21 TransferStarted: worker 1, job application, run 0, kind program" in said
+    assert "#19 TransferStarted: worker 1, job application, run 0, kind program" in said
     assert "because of #18 RunStarted: job application, run 0" in said
 
 

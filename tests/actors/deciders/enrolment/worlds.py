@@ -15,7 +15,6 @@ from actors.events import (
     SCHEMA,
     DeciderKind,
     End,
-    LinkDescribed,
     RunEnded,
     ScenarioEnded,
     ScenarioStarted,
@@ -130,9 +129,9 @@ class World:
         system, size = System(0, sinks, start=0), len(self.platform)
         names = tuple(f"P{q + 1}" for q in range(size))
         start = (SCHEMA, "small", 0, (JobKind.ITERATIVE,), "worlds:policy", size, names, "slot")
-        journal, kind = system.journal, DeciderKind.ENROLMENT
+        kind = DeciderKind.ENROLMENT
         settings = () if self.reuse else ("reuse=False",)
-        system.begin(ScenarioStarted, *start, settings, kind)
+        system.begin(ScenarioStarted, *start, settings, kind, text=self._text())
         pool = Pool(size, numbered=True, changing=True, named=True)
         enrolments = {k: self._enrolment(job) for k, job in enumerate(self.jobs)}
         needs = {k: self._needs(k, job) for k, job in enumerate(self.jobs)}
@@ -142,8 +141,6 @@ class World:
             "scheduler", pool, decider, len(self.jobs), workers=registry, linked=True
         )
         system.spawn(scheduler)
-        order = ORDERS.get(type(self.costs.order), "timetable")
-        journal.record(system.origin, LinkDescribed, self.costs.channels, order)
         master = system.spawn(Master("master", self.costs.channels, self.costs.order))
         for q in range(size):
             registry(q)
@@ -152,6 +149,21 @@ class World:
         if self.cap < inf:
             system.spawn(Cap("cap", self.cap, scheduler))
         return system
+
+    def _text(self) -> str:
+        """What a scenario file would say of it, for readers of its log."""
+        order = ORDERS.get(type(self.costs.order))
+        served = f"order = '{order}'" if order else "timetable = [[]]"
+        workers = "".join(f"[[workers]]\navailability = '{it.states}'\n" for it in self.platform)
+        jobs = "".join(f"[[job.jobs]]\n{self._entry(k, it)}\n" for k, it in enumerate(self.jobs))
+        master = f"[master]\nchannels = {self.costs.channels}\n{served}"
+        return f"name = 'small'\n{master}\n{workers}[job]\nkind = 'iterative'\n{jobs}"
+
+    def _entry(self, k: int, job: Application) -> str:
+        costs, kind = job.costs, job.rules.kind.value
+        sizes = f"program = {costs.program}\ndata = {costs.data}\nimage = {costs.image}"
+        work = f"tasks = {job.tasks}\niterations = {job.iterations}"
+        return f"name = '{self._name(k)}'\n{work}\n{sizes}\nprotection.kind = '{kind}'"
 
     def _enrolment(self, job: Application) -> Enrolment:
         platform = self.platform
