@@ -19,7 +19,6 @@ from actors.events.agents import (
 from actors.events.copies import CopiesPlaced, CopiesSettled, GainDescribed
 from actors.events.dependencies import DependenciesDescribed
 from actors.events.jobs import (
-    BoundsDescribed,
     ChainsBelieved,
     IterationCompleted,
     IterationStarted,
@@ -141,7 +140,6 @@ __all__ = [
     "ApplicationDescribed",
     "BandwidthShared",
     "BatchOpened",
-    "BoundsDescribed",
     "ChainsBelieved",
     "CheckpointLost",
     "CheckpointStarted",
@@ -256,7 +254,6 @@ VOCABULARY: tuple[type[Event], ...] = (
     LogReplayed,
     WorkloadEnded,
     TasksDescribed,
-    BoundsDescribed,
     ChainsBelieved,
     FaultsFitted,
     FaultsDescribed,

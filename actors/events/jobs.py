@@ -209,17 +209,6 @@ class TasksDescribed(Event):
 
 
 @frozen
-class BoundsDescribed(Event):
-    """Records how many tasks of an iterative job each worker can be given at most; once for each
-    job, at its submission."""
-
-    job: JobName
-    bounds: tuple[tuple[WorkerSet, TaskCount], ...]
-    """Pairs (workers, mu_q): the largest number of tasks that each of these workers holds at
-    once."""
-
-
-@frozen
 class ChainsBelieved(Event):
     """Records the Markov chains by which the enrolment policy, which chooses the workers of
     iterative jobs, predicts the workers' availability, whether they are true or not; once, at the

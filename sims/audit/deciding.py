@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import partial
 
 from attrs import Factory, define
 
-from actors.events import BoundsDescribed, Outcome, RunStarted, TasksDealt
+from actors.events import Outcome, RunStarted, TasksDealt
 from actors.runtime import Event
 from policies.availability import WorkerState
 from sims.audit.facts import ExpectedCopy, ExpectedJob, ExpectedRun
-from sims.audit.law import Causes, LinePhase, allowed, comes, coming, follows, possible
-from sims.audit.turns import Script
-from sims.audit.workers import DOWN, UP, ExpectedWorker, Spans, by_worker, meet, numbers
+from sims.audit.law import Causes, allowed, comes, follows, possible
+from sims.audit.workers import DOWN, UP, ExpectedWorker, Spans, meet, numbers
 from sims.audit.world import Handler, World
 
 
@@ -233,14 +231,7 @@ class EnrolmentChecks(DecisionChecks):
 
     def submitted(self, job: ExpectedJob, since: int) -> None:
         DecisionChecks.submitted(self, job, since)
-        self.w.turns.push(job, LinePhase.MESSAGES, 0, partial(self._bound, job, since))
-
-    def _bound(self, job: ExpectedJob, since: int) -> Script:
-        """Expect the line that says how many tasks each worker can hold at most for this job, and
-        keep these bounds; `since` is its cause, the submission."""
-        event = yield from coming(BoundsDescribed, job.name)
-        job.bounds = by_worker(self.w.head.processors, event.bounds)
-        yield BoundsDescribed(job.name, event.bounds), since
+        job.bounds = self.w.given.bounds(job.tasks.tasks)
 
     def program_received(self, seq: int) -> None:
         self.triggers.append(seq)

@@ -7,6 +7,7 @@ import enum
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from math import inf
 from typing import Any, TypeVar
 
@@ -187,27 +188,33 @@ class Given:
         faults = (it for it in self.laws if it.get("effect") != "hang")
         node, spares = _whole(pool, "node", 1), _whole(pool, "spares", 0)
         possible(node >= 1, "a node has no worker")
-        sections = self._workers(pool)
         return GivenPlatform(
-            sum(count for _, count in sections),
+            sum(count for _, count in self._workers),
             *(node, spares, _whole(pool, "reserve", 0), _amount(pool, "reserve_delay")),
             tuple(_amount(it, "detection") for it in faults),
-            tuple(self._owned(sections)),
+            tuple(self._owned()),
         )
 
-    def _workers(self, pool: Table) -> list[tuple[bool, int]]:
-        """Return, for the table `pool`, [platform], the listed sections and the drawn workers,
-        whose numbers follow on each other's, whether they have owners, and how many they are."""
+    @property
+    def _workers(self) -> list[tuple[Table, int]]:
+        """The tables that describe workers, whose numbers follow on each other's, each with their
+        number: [platform], the listed ones, and that of the drawn workers."""
+        pool, drawn = _table(self.table, "platform"), _table(self.table, "random_workers")
         listed = ((it, _whole(it, "count", 1)) for it in _tables(self.table, "workers"))
-        sections = ((pool, _whole(pool, "workers", 0)), *listed)
-        told = [(_kind(it.get("availability", "always")) != "always", n) for it, n in sections]
-        return [*told, (True, _whole(_table(self.table, "random_workers"), "count", 0))]
+        return [(pool, _whole(pool, "workers", 0)), *listed, (drawn, _whole(drawn, "count", 0))]
 
-    def _owned(self, sections: Sequence[tuple[bool, int]]) -> Iterator[range]:
+    def bounds(self, tasks: int) -> dict[int, int]:
+        """Return, for each worker, the largest number of tasks of a job that it holds at once: its
+        memory, without which it holds all `tasks` of an iteration."""
+        each = ([_whole(it, "memory", tasks)] * count for it, count in self._workers)
+        return dict(enumerate(chain.from_iterable(each)))
+
+    def _owned(self) -> Iterator[range]:
         """Yield the numbers of the workers that owners may take away."""
-        first = 0
-        for owned, count in sections:
-            if owned:
+        first, drawn = 0, self._workers[-1][0]
+        for section, count in self._workers:
+            availability = section.get("availability", "always")
+            if section is drawn or _kind(availability) != "always":
                 yield range(first, first + count)
             first += count
         reclaims = self.table.get("reclaims", [])

@@ -9,7 +9,7 @@ from attrs import define, field
 from numpy.random import Generator
 
 from actors.deciders.enrolment.checks import FREE, RunningConfiguration, Window, answer, check
-from actors.events import BoundsDescribed, ChainsBelieved, End, Outcome
+from actors.events import ChainsBelieved, End, Outcome
 from actors.intervals import Intervals, grouped, members
 from actors.messages import CopyOver, Decide, RunProgress
 from actors.runtime import NOTHING, Phase
@@ -143,9 +143,6 @@ class EnrolmentDecider(Decider):
 
     def submitted(self, job: BatchJob, cause: int) -> None:
         enrolment, scheduler = self.enrolments[job.index], self.scheduler
-        wanted = scheduler.system.journal.wants(BoundsDescribed)
-        bounds = grouped(enrolment.bounds) if wanted else ()
-        scheduler.record(cause, BoundsDescribed, job.name, bounds)
         view = Window(job.name, enrolment, self.needs.get(job.index, FREE), scheduler.holdings)
         self.applications[job.index] = KnownJob(view, since=cause, began=scheduler.now)
         # Decisions go by index, so that the same jobs are decided in the same order however they

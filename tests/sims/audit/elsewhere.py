@@ -15,7 +15,6 @@ from attrs import evolve, frozen
 
 from actors.events import (
     ApplicationDescribed,
-    BoundsDescribed,
     ChainsBelieved,
     JobDescribed,
     NoticeGiven,
@@ -40,7 +39,7 @@ SAID = frozenset(
 """What a scenario says of a job as its log does."""
 DROPPED = "dropped"
 """In place of a field: the whole record is gone."""
-OF_WORKERS = {"times": "task_time", "bounds": "memory", "chains": "belief"}
+OF_WORKERS = {"times": "task_time", "chains": "belief"}
 """What is told of all workers, and what a scenario calls it."""
 LINK = frozenset(("unit", "latency", "startup"))
 """What it says of a pack's link."""
@@ -148,7 +147,7 @@ def _enrolled(table: Table, what: Alteration) -> None:
     """What enrolments and links depend on."""
     event, name = what.now.event, what.name
     match event:
-        case TasksDescribed() | BoundsDescribed() | ChainsBelieved() if name in OF_WORKERS:
+        case TasksDescribed() | ChainsBelieved() if name in OF_WORKERS:
             for worker, value in zip(table["workers"], _by_worker(event, name), strict=True):
                 worker[OF_WORKERS[name]] = {"rows": value} if name == "chains" else value
         case TasksDescribed(iterations=iterations) if name == "iterations":

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from actors.events import BoundsDescribed, JobCompleted, Outcome, RunEnded, RunStarted
+from actors.events import JobCompleted, Outcome, RunEnded, RunStarted
 from actors.runtime import Record
 from policies.queue.orders import TIMED
 from sims.audit.audit import audit
@@ -120,7 +120,6 @@ def test_jobs_that_wait_while_all_workers_are_free_are_noticed(text: str) -> Non
     start = next(it.seq for it in records if isinstance(it.event, RunStarted))
     early = [evolve(it, t=0.0) if it.seq < start else it for it in records]
     assert broken(early) == [Law.MISSING]
-    assert isinstance(records[start - 1].event, BoundsDescribed) is (text is ENROLLED)
 
 
 def test_copies_that_srpt_would_not_start_are_noticed() -> None:

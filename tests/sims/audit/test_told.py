@@ -67,6 +67,12 @@ HELD = {
         {"processors": 2, "time": 9, "data": 3},
         master={"channels": 2, "program": 2, "data": 1},
     ),
+    "memory": {
+        "name": "told",
+        "workers": [{"availability": "uuuuuuu", "memory": 2}, {"memory": 1}],
+        "job": {"kind": "iterative", "tasks": 3, "iterations": 1},
+        "policy": {"name": "IE"},
+    },
     "partitions": rigid(
         {"processors": 2, "time": 9, "queue": "left", "estimate": 12, "verification": 1},
         {"processors": 2, "time": 9},
@@ -114,6 +120,7 @@ LIES = [
     ("link", "channels = 2", "channels = 0", "0 channels"),
     ("link", "program = 2", "program = 3", "left must be 3"),
     ("link", "data = 3", "data = 2", "left must be 2"),
+    ("memory", "memory = 2", "memory = 1", "0 holds at most 1"),
     ("partitions", "0-1", "0-2", "J2 takes 2 of (3, 6) first"),
     ("partitions", "2-5", "3-5", "are not for J2"),
     ("partitions", "estimate = 12", "estimate = 13", "its estimate is 13"),

@@ -89,6 +89,12 @@ class Machine:
     """mu_q; None: m."""
     belief: MarkovChain = BELIEF
 
+    @property
+    def entry(self) -> str:
+        """What a scenario file would say of it."""
+        memory = "" if self.memory is None else f"\nmemory = {self.memory}"
+        return f"availability = '{self.states}'{memory}"
+
 
 def workers(
     states: Sequence[str], speeds: Sequence[int] = (), memory: Sequence[int | None] = ()
@@ -154,7 +160,7 @@ class World:
         """What a scenario file would say of it, for readers of its log."""
         order = ORDERS.get(type(self.costs.order))
         served = f"order = '{order}'" if order else "timetable = [[]]"
-        workers = "".join(f"[[workers]]\navailability = '{it.states}'\n" for it in self.platform)
+        workers = "".join(f"[[workers]]\n{it.entry}\n" for it in self.platform)
         jobs = "".join(f"[[job.jobs]]\n{self._entry(k, it)}\n" for k, it in enumerate(self.jobs))
         master = f"[master]\nchannels = {self.costs.channels}\n{served}"
         return f"name = 'small'\n{master}\n{workers}[job]\nkind = 'iterative'\n{jobs}"
