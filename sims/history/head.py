@@ -100,7 +100,7 @@ class Head:
     def calls(self) -> bool:
         """Whether the platform keeps workers that are called when they are needed."""
         platform = None if self.scenario is None else self.scenario.platform
-        return platform is not None and platform.reserve > 0
+        return platform is not None and platform.calls
 
     @property
     def repaired(self) -> bool:

@@ -338,6 +338,11 @@ class PlatformSection(WorkerFields):
         super().check()
         check_partitions(self.partitions, self.node)
 
+    @property
+    def calls(self) -> bool:
+        """Whether there are workers that their owner keeps until they are called."""
+        return self.reserve > 0
+
     def dated(self, calendar: Callable[[str], Calendar]) -> Self:
         """Return the section with times in place of the dates of its windows; `calendar` says what
         dates mean, given the key of one."""
