@@ -82,7 +82,7 @@ class CellPromises(ExpectedPromises):
         are expected later. None where jobs hold workers ready, of which the log does not say how
         many later starts get."""
         w = self.w
-        if any(job.ready for job in w.jobs.values()):
+        if any(job.asked.ready for job in w.jobs.values()):
             return None
         if self._keys is None:
             self._keys = partitions.cells_of(w)

@@ -60,7 +60,7 @@ class Priorities:
     def submitted(self, job: ExpectedJob) -> None:
         """Note that a job has been submitted now."""
         self.users[job.whose.user].running  # noqa: B018  (the user has been seen)
-        self.sure = self.sure and not job.ready
+        self.sure = self.sure and not job.asked.ready
 
     def started(self, copy: ExpectedCopy) -> None:
         """Note that a copy holds workers from now on."""
@@ -79,7 +79,7 @@ class Priorities:
         not say it."""
         w, tiers = (
             self.w,
-            [it.partition.described.tier if it.partition else 0 for it in (one, other)],
+            [it.partition.given.tier if it.partition else 0 for it in (one, other)],
         )
         if tiers[0] != tiers[1]:
             return bool(tiers[0] > tiers[1])
@@ -111,10 +111,10 @@ class Priorities:
     def _tier(self, job: ExpectedJob) -> float:
         """Return the tier of the job's partition over the highest; 1 where all are alike."""
         known = self.w.partitions.known.values() if self.w.partitions else ()
-        tiers = {it.described.tier for it in known}
+        tiers = {it.given.tier for it in known}
         if len(tiers) < 2 or max(tiers) <= 0:
             return 1.0
-        return float(job.partition.described.tier / max(tiers))
+        return float(job.partition.given.tier / max(tiers))
 
     def _fair(self, user: str) -> float:
         """Return 2 to the power of minus the user's part of all usage times the number of users."""
@@ -176,7 +176,7 @@ def _fits(order: Priorities, job: ExpectedJob, copy: ExpectedCopy) -> bool:
     w, size = order.w, order.sizes.get(job.name)
     promised = w.decider.promises.keys() - {job.name}
     others = any(partitions.share(job, w.jobs[it]) for it in promised if it in w.jobs)
-    if size is None or w.windows or job.ready or others:
+    if size is None or w.windows or job.asked.ready or others:
         return False
     own = job.partition.workers if job.partition is not None else range(w.able)
     free = [n for n in (*numbers(w.free.spans), *numbers(copy.held)) if n in own]

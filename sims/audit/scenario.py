@@ -126,6 +126,8 @@ class GivenPartition:
     """Whether it is the partition of the jobs that name none."""
     exclusive: bool
     """Whether its jobs hold whole nodes."""
+    tier: int
+    """Jobs of a partition with a higher tier come first in the queue."""
 
 
 @frozen
@@ -232,8 +234,10 @@ class Given:
             for first, last in SPAN.findall(str(it.get("units", ""))):
                 workers.update(range(int(first), int(last or first) + 1))
             longest = _amount(it, "longest") if "longest" in it else None
-            flags = bool(it.get("default")), bool(it.get("exclusive"))
-            yield GivenPartition(str(it.get("name")), frozenset(workers), longest, *flags)
+            flags, tier = (bool(it.get("default")), bool(it.get("exclusive"))), it.get("tier", 1)
+            possible(isinstance(tier, int), "its scenario has tier = {}", tier)
+            about = longest, *flags, tier
+            yield GivenPartition(str(it.get("name")), frozenset(workers), *about)
 
     @property
     def repair(self) -> GivenRepair | None:
