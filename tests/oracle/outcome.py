@@ -47,9 +47,14 @@ def told(parts: Parts, ledger: Ledger) -> dict[str, Any]:
         "transfers": [told_transfer(message) for message in transfers],
         "ledger": told_times(ledger.time),
         "images": [[j, r, plain(t), plain(w)] for j, r, t, w in sorted(parts.images)],
-        "held": [told_times(times) for times in ledger.held],
+        "held": [held_times(times) for times in ledger.held],
         "work": [plain(job.work_done) for job in parts.jobs],
     }
+
+
+def held_times(times: dict[Use, Fraction]) -> dict[str, int | float]:
+    """By use; what a job holds is idle only where it holds whole nodes (G6)."""
+    return told_times({use: time for use, time in times.items() if time or use is not Use.IDLE})
 
 
 def told_times(times: dict[Use, Fraction]) -> dict[str, int | float]:
