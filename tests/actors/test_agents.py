@@ -246,6 +246,14 @@ def test_a_job_cannot_be_cancelled_before_it_is_submitted() -> None:
         played(world(*OWN), cancelling("own", 3, submits=5))
 
 
+def test_a_job_that_comes_before_its_release_is_placed_as_of_then() -> None:
+    """A yield is work over the time since the submission, which would be below 0."""
+    jobs: list[Table] = [{"processors": 1, "time": 3, "release": 7}]
+    policy = {"name": "EASY", "placement": "IY"}
+    records = played(world(*jobs, policy=policy), ClosedLoopUser(jobs=("J1",)))
+    assert [t for t, _ in told(records, RunStarted)] == [0]
+
+
 # --- what it hears --------------------------------------------------------------------------------
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property, partial
 from typing import cast
 
@@ -108,6 +108,8 @@ class QueueDecider(Decider):
     _replaced: dict[int, tuple[int, Intervals]] = field(init=False, factory=dict)
     """Maps each copy whose workers have changed since the state was renewed to their number, and to
     their numbers."""
+    times: Callable[[BatchJob], None] | None = field(init=False, default=None)
+    """Tells the placement when a job is submitted; None where that does not matter to it."""
     promises: Promises = field(init=False)
     books: list[Book] = field(init=False, factory=list)
     """Accounts of the runs that hold workers: the memory, if there is one, and the parts."""
@@ -122,6 +124,7 @@ class QueueDecider(Decider):
         watchful = bool(self.most) or not ours(self.policy.strategy)
         self.state.compared = watchful or bool(self.resumable)
         self.watchful = watchful
+        self.times = getattr(pool.take, "submitted", None)
         self.promises = Promises(scheduler)
         self.policy = checked(self.policy)
         self.asked = self.policy.strategy
@@ -140,6 +143,8 @@ class QueueDecider(Decider):
 
     def submitted(self, job: BatchJob, cause: int) -> None:
         self.arrived.append(job)
+        if self.times is not None:
+            self.times(job)
 
     def over(self, message: CopyOver, cause: int) -> None:
         self._renew_runs()

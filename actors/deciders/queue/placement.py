@@ -242,8 +242,9 @@ class ByCriterion:
     programmed: Mapping[str, Collection[int]]
     """Maps the label of a program to the workers that hold it, kept up to date by the scheduler."""
     policy: EnrolmentPolicy
-    jobs: Mapping[int, tuple[str, float]]
-    """Maps a job's index to the label of its program and the time of its submission."""
+    jobs: dict[int, tuple[str, float]]
+    """Maps a job's index to the label of its program and the time of its submission, which is that
+    in the scenario until the job is submitted."""
     size: Callable[[int, int], Enrolment]
     """Function that returns, for a job's index and a number of members, the enrolment with one task
     for each member."""
@@ -255,6 +256,10 @@ class ByCriterion:
         chosen = self.policy(self._view(numbers, count, index), rng)
         assert chosen is not None, "the scheduler knows that enough workers are free"
         return _taken(numbers, [worker for worker, _ in chosen.members])
+
+    def submitted(self, job: BatchJob) -> None:
+        """Note when a job is submitted: agents choose the time, or the ends of other jobs do."""
+        self.jobs[job.index] = self.jobs[job.index][0], job.submitted
 
     def _view(self, numbers: Numbers, count: int, index: int) -> PlacementView:
         label, submitted = self.jobs[index]
