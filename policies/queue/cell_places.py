@@ -14,6 +14,7 @@ from policies.interface.cells import CellNumbers, Parts
 from policies.interface.queue import BatchView, Queued, QueueKey, Reservation
 from policies.maths.tolerance import ROUNDING
 from policies.queue.cell_profile import NOW, CellProfile, Place, bare_of, by_component
+from policies.queue.free_profile import Sought
 
 Kind = tuple[int, int, float]
 """Kind of a job, (partition, processors, held), on which its place depends."""
@@ -41,31 +42,6 @@ class Openings:
         if not self._numbers or self._numbers[-1] <= number:
             return -inf
         return self._ends[bisect_right(self._numbers, number)]
-
-
-@define(eq=False)
-class Sought:
-    """How far a place has been looked for in vain for jobs of one partition, in the order of their
-    starts. A job that needs as many processors or more, for as long or longer, has none there
-    either: what hinders the one before its own start hinders the other."""
-
-    _tried: list[tuple[int, float, float]] = field(factory=list)
-    """(processors, duration, time before which there is no place)."""
-
-    def since(self, processors: int, held: float) -> float:
-        """Return the time before which no job of this size has a place, as far as is known."""
-        since = -inf
-        for least, shortest, time in self._tried:
-            if time > since and least <= processors and shortest <= held:
-                since = time
-        return since
-
-    def add(self, processors: int, held: float, time: float) -> None:
-        """Record that no job of this size has a place before `time`."""
-        self._tried = [
-            it for it in self._tried if it[0] < processors or it[1] < held or it[2] > time
-        ]
-        self._tried.append((processors, held, time))
 
 
 @define(eq=False)

@@ -11,10 +11,41 @@ from attrs import define, field, frozen
 
 from policies.interface.queue import BatchView, Decision, Queued, Reservation
 from policies.maths.tolerance import ROUNDING
-from policies.queue.free_profile import Filling, FreeProfile, Kind, run_of_twins
+from policies.queue.free_profile import Filling, FreeProfile, Kind, Sought, run_of_twins
 
 Due = tuple[float, tuple[float, int], Queued, int]
 """A reservation: (start, sort key, queue entry, index of the job's kind)."""
+
+
+@define(eq=False)
+class _Swept:
+    """The times before which no place was found, in a compression."""
+
+    kinds: Sequence[Kind]
+    times: list[float]
+    """By kind, the time before which no place was found for a job of this kind."""
+    others: Sought | None
+    """What is known from jobs of other kinds; None where the kinds are few."""
+
+    @classmethod
+    def of(cls, now: float, kinds: Sequence[Kind], jobs: int) -> _Swept:
+        """Begin a compression at the time `now`, of so many jobs."""
+        # With few kinds it costs more than it saves.
+        return cls(kinds, [now] * len(kinds), Sought() if 2 * len(kinds) > jobs else None)
+
+    def since(self, kind: int, start: float) -> float:
+        """Return the time before which a job of this kind, which starts at `start`, has no place;
+        `start` or later if it need not be looked at."""
+        since = self.times[kind]
+        if self.others is None or since >= start:
+            return since
+        return max(since, self.others.since(*self.kinds[kind]))
+
+    def add(self, kind: int, time: float) -> None:
+        """Record that no job of this kind has a place before `time`."""
+        self.times[kind] = time
+        if self.others is not None:
+            self.others.add(*self.kinds[kind], time)
 
 
 def compress(
@@ -31,15 +62,15 @@ def compress(
 
     Nearly all jobs move by a step or two, into the place that the job before them has left. An
     earlier place that ends before a job's start is sought only where one can have come into being:
-    it then includes some of the newly free time.
+    it then includes some of the newly free time. Where a job found none, those that need as much
+    need not be tried before its start.
     """
     times, free = free_profile.times, free_profile.counts
     now, opened, moved = times[0], inf, 0
-    # By kind, the time before which no place was found for a job of this kind.
-    swept = [now] * len(kinds)
+    swept = _Swept.of(now, kinds, len(due))
     starts: list[Queued] = []
     for at, (start, _, _, kind) in enumerate(due):
-        since = swept[kind]
+        since = swept.since(kind, start)
         if since >= start or at < moved:
             continue
         processors, held = kinds[kind]
@@ -52,9 +83,10 @@ def compress(
                 room = left if step == last else min(room, left)
                 step -= 1
             if step == last:
-                swept[kind] = start
+                swept.add(kind, start)
                 continue
-        time = swept[kind] = times[step]
+        time = times[step]
+        swept.add(kind, time)
         opened = min(opened, max(start, time + held))
         moved = _moved(due, at, time, room // processors)
         free_profile.slide(start, step, (moved - at) * processors, held, last)

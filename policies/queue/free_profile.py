@@ -11,6 +11,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import compress
+from math import inf
 from typing import Protocol
 
 import numpy as np
@@ -329,3 +330,28 @@ class Horizon:
         # A review passes over all kinds that may still start, so it is repeated less often if they
         # are many.
         self._rest = 4 + len(self._last) // 8
+
+
+@define(eq=False)
+class Sought:
+    """How far a place has been looked for in vain for jobs of one partition, in the order of their
+    starts. A job that needs as many processors or more, for as long or longer, has none there
+    either: what hinders the one before its own start hinders the other."""
+
+    _tried: list[tuple[int, float, float]] = field(factory=list)
+    """(processors, duration, time before which there is no place)."""
+
+    def since(self, processors: int, held: float) -> float:
+        """Return the time before which no job of this size has a place, as far as is known."""
+        since = -inf
+        for least, shortest, time in self._tried:
+            if time > since and least <= processors and shortest <= held:
+                since = time
+        return since
+
+    def add(self, processors: int, held: float, time: float) -> None:
+        """Record that no job of this size has a place before `time`."""
+        self._tried = [
+            it for it in self._tried if it[0] < processors or it[1] < held or it[2] > time
+        ]
+        self._tried.append((processors, held, time))
