@@ -17,7 +17,7 @@ from math import inf
 from attrs import define, field, frozen
 
 from actors.events import Outcome
-from actors.parts.queue_part import QueuePart, WaitingJobs
+from actors.parts.queue_part import Deciding, QueuePart, WaitingJobs
 from policies.interface.queue import BatchJob, Decision, Queued, Run, Strategy
 from policies.maths.speedup import Asking
 
@@ -90,6 +90,8 @@ class Limits(QueuePart):
             self._count(waiting, -1, -size_of(waiting))
         self._count(waiting, int(index not in self.copies), _held(run))
         self.copies[index] = self.copies.get(index, 0) + 1
+        if _held(run) < size_of(waiting):  # others may go on beside it after all
+            self.over.update(self._keys_of(waiting.job))
 
     def ended(self, run: Run, outcome: Outcome) -> None:
         """Count a copy that has ended no more, and note that jobs of its names may go on."""
@@ -146,6 +148,15 @@ class Limits(QueuePart):
             kept = set(map(id, self.held))
             state.enqueue_all([it for it in held if id(it) not in kept])
         over.clear()
+
+    def looks_again(self, state: WaitingJobs) -> bool:
+        return bool(self.held and state.cells is not None and state.cells.exclusive)
+
+    def carried_out(self, scheduler: Deciding, state: WaitingJobs, cause: int) -> None:
+        """Have the decider decide once more at this instant where runs hold fewer processors than
+        was to be feared, as their last node is smaller."""
+        if self.over and self.held:
+            scheduler.decide_soon(cause)
 
     def asked(self, strategy: Strategy) -> Strategy:
         return partial(self._decide, strategy=strategy)

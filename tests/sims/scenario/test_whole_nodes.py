@@ -250,3 +250,23 @@ def test_trace_and_queue_tell_of_whole_nodes(tmp_path: Path) -> None:
     at = "\n".join(read_instant(LogFile(log), 1).lines())
     assert "rest     6: 1-3 5-7" in at
     assert "J1   0    4 " in at
+
+
+def test_a_smaller_last_node_counts_with_what_it_has_under_a_limit() -> None:
+    """Two processors of ann's beside the one of her other job's node are three: both start at
+    once, although nodes have three workers as a rule."""
+    partitions = [
+        {"name": "gpu", "units": "3", "exclusive": True, "tier": 2},
+        {"name": "cpu", "units": "1-3"},
+    ]
+    jobs = [
+        {"name": "J1", "processors": 1, "time": 10, "queue": "gpu", "user": "ann"},
+        {"name": "J2", "processors": 2, "time": 10, "queue": "cpu", "user": "ann"},
+    ]
+    scenario = {
+        "name": "smaller",
+        "platform": {"workers": 4, "node": 3, "partitions": partitions},
+        "policy": {"name": "greedy", "limits": [{"per": "user", "processors": 3}]},
+        "job": {"kind": "rigid", "jobs": jobs},
+    }
+    assert times(records(scenario)) == {"J1": (0, 10), "J2": (0, 10)}
