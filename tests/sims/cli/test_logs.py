@@ -14,7 +14,7 @@ from tests.sims.cli.commands import FEW, Shell, change
 from tests.sims.kinds import written
 
 COMMANDS = ("summary", "trace --job application", "why 0")
-CHANGED = 18
+CHANGED = 17
 """Line of the first WorkerChanged."""
 EVERY = (
     "summary",
@@ -72,6 +72,11 @@ def test_a_spoilt_line_in_the_middle_is_refused_with_its_number(
     change(log, CHANGED, **json.loads(fields))
     line = shell.refused("summary", log)
     assert f"holdfast: run.jsonl: line {CHANGED}: {problem}" in line
+
+
+def test_a_log_whose_scenario_is_none_is_refused_in_one_line(shell: Shell, log: Path) -> None:
+    change(log, 1, text="name = 1")
+    assert "the log's first line: name: 1 is not accepted" in shell.refused("summary", log)
 
 
 def test_a_log_without_its_beginning_is_refused(shell: Shell, log: Path) -> None:

@@ -105,7 +105,6 @@ def test_a_disk_that_is_full_under_a_log_is_one_line_and_what_fits_is_readable(
 
 
 JOB = "[[job.jobs]]"
-BACK = "\\"
 STEERS = r"\u001b[2J$x_1$\n"
 CAMPAIGN = """name = "x"
 scenario = "few.toml"
@@ -129,8 +128,8 @@ def test_a_name_from_a_file_steers_no_terminal_and_makes_no_line(shell: Shell, w
         shell.write(campaign.replace("NOWHERE", "SPT").replace('"x"', '"y"'), "y.toml")
         assert shell("run", "few.toml", "--log", "run.jsonl").code == 0
         text = Path("run.jsonl").read_text()
-        # The first line has the scenario's text, in which the name is escaped once more.
-        text = text.replace(r"\"PLACE\"", rf"\"{name.replace(BACK, 2 * BACK)}\"")
+        # No scenario has such names of its own: a log whose first line has them is refused.
+        text = text.replace(r"\"PLACE\"", r"\"J\"")
         shell.write(text.replace("PLACE", name), "run.jsonl")
         assert f'"{name}"' in Path("run.jsonl").read_text()
         if words.startswith(("campaign status", "campaign table")):

@@ -107,8 +107,8 @@ def pointing_at_a_box_tells_what_it_is_and_why(browser: webdriver.Chrome) -> Non
     said = str(until(lambda: "".join(texts(browser, "#tip"))))
     assert "transfer (program)" in said
     assert job in said
-    assert "#19 TransferStarted: worker 1, job application, run 0, kind program" in said
-    assert "because of #18 RunStarted: job application, run 0" in said
+    assert "#18 TransferStarted: worker 1, job application, run 0, kind program" in said
+    assert "because of #15 RunStarted: job application, run 0" in said
 
 
 def clicking_a_box_follows_its_job_and_tells_its_chain(
