@@ -173,6 +173,27 @@ class CellsOfLog:
         rows = zip(within, down, strict=True)
         return [(tuple(its), tuple(sorted(windows))) for its, windows in rows]
 
+    @cached_property
+    def by_node(self) -> list[tuple[tuple[int, ...], tuple[int, ...], int]]:
+        """The same with the worker's node, if an exclusive partition has that and it is counted
+        apart, else -1."""
+        w, size = self.w, self.w.platform.node
+        exclusive = w.partitions.exclusive if w.partitions is not None else frozenset()
+        found = []
+        for n, (its, windows) in enumerate(self.keys):
+            node = n // size
+            apart = not exclusive.isdisjoint(its) and _is_apart(w, node_of(w, node))
+            found.append((its, windows, node if apart else -1))
+        return found
+
+    def split_by_node(self, workers: Iterable[int]) -> dict[tuple[Any, ...], Spans]:
+        """Return these workers by cell, and by node where nodes are counted apart."""
+        found: dict[tuple[Any, ...], list[int]] = {}
+        for worker in workers:
+            if worker < self.w.able:
+                found.setdefault(self.by_node[worker], []).append(worker)
+        return {key: joined(them) for key, them in found.items()}
+
     def split(self, workers: Iterable[int]) -> dict[tuple[tuple[int, ...], tuple[int, ...]], Spans]:
         """Return these workers by cell."""
         found: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
@@ -198,14 +219,8 @@ def cells_of(w: World) -> list[tuple[tuple[int, ...], tuple[int, ...], int]]:
     head, and its node, if that is one of an exclusive partition and counted apart, else -1."""
     if w.cells is None:
         w.cells = CellsOfLog(w)
-    keys, size = w.cells.keys, w.platform.node
-    exclusive = w.partitions.exclusive if w.partitions is not None else frozenset()
-    found = []
-    for n, (its, windows) in enumerate(keys):
-        node = n // size
-        apart = not exclusive.isdisjoint(its) and _is_apart(w, node_of(w, node))
-        found.append((its, windows, node if apart else -1))
-    return found
+    cells: CellsOfLog = w.cells
+    return cells.by_node
 
 
 def may_have(w: World, job: ExpectedJob, shut: Spans) -> list[int]:
@@ -268,13 +283,13 @@ def check_choice(
             due = _chosen(rule, joined(may), extent(taken), former)
             allowed(due == taken, "{} gets {}, not {}", job.name, due, taken)
         return
-    free, mine = cells.split(may), cells.split(numbers(taken))
     if rule is not None:
-        had = cells.split(numbers(former))
-        for key, some in mine.items():
-            due = _chosen(rule, free[key], extent(some), had.get(key, ()))
+        inside_of, had = cells.split_by_node(may), cells.split_by_node(numbers(former))
+        for key, some in cells.split_by_node(numbers(taken)).items():
+            due = _chosen(rule, inside_of[key], extent(some), had.get(key, ()))
             allowed(due == some, "{} gets {}, not {}", job.name, due, some)
     if _in_order(w, job):
+        free, mine = cells.split(may), cells.split(numbers(taken))
         left = extent(taken)
         for key in sorted(free, key=cells.soonest):
             count = min(left, extent(free[key]))
