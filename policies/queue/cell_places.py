@@ -13,7 +13,8 @@ from attrs import define, field
 from policies.interface.cells import CellNumbers, Parts
 from policies.interface.queue import BatchView, Queued, QueueKey, Reservation
 from policies.maths.tolerance import ROUNDING
-from policies.queue.cell_profile import NOW, CellProfile, Place, bare_of, by_component
+from policies.queue.cell_grid import NOW, Place
+from policies.queue.cell_profile import CellProfile, bare_of, by_component
 from policies.queue.free_profile import Sought
 
 Kind = tuple[int, int, float]

@@ -16,7 +16,8 @@ from attrs import define, field
 
 from policies.interface.cells import Cells, Parts
 from policies.interface.queue import BatchView, Decision, Queued, Reservation, Run
-from policies.queue.cell_profile import NOW, CellProfile, Place, bare_of, end_of, ends_of
+from policies.queue.cell_grid import NOW, Place
+from policies.queue.cell_profile import CellProfile, bare_of, end_of, ends_of
 
 
 class Room(Protocol):

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from policies.interface.cells import Cells
 from policies.interface.queue import BatchJob, BatchView, Queued, Run
 from policies.maths.speedup import Rigid
-from policies.queue.cell_profile import NOW, CellProfile, Place
+from policies.queue.cell_grid import NOW, Place
+from policies.queue.cell_profile import CellProfile
 
 PARTITIONS = {"a": range(4), "b": range(2, 6), "c": range(6, 8)}
 
