@@ -84,8 +84,7 @@ class FreeNow:
     """By cell, the start of the reservation that some of its workers are in; inf: there is none."""
     spare: list[int]
     """By cell, how many workers are free at that start besides those that the reservation has."""
-    known: Foreseen
-    """When a job can start later, as far as it has been computed."""
+    _known: Foreseen | None = field(init=False, default=None)
     _begun: list[Run] = field(init=False, factory=list)
     """The jobs that start at this decision, as runs."""
     _then: list[int] = field(init=False, factory=list)
@@ -98,7 +97,15 @@ class FreeNow:
         assert cells is not None
         free = cells.free(view.vacant)
         begin, spare = [inf] * len(free), [0] * len(free)
-        return cls(view, cells, free, bare_of(cells, free), begin, spare, Foreseen.of(view))
+        return cls(view, cells, free, bare_of(cells, free), begin, spare)
+
+    @property
+    def known(self) -> Foreseen:
+        """When a job can start later, as far as it has been computed. A strategy that plans nothing
+        does not ask: the runs would be sorted by their ends for it."""
+        if self._known is None:
+            self._known = Foreseen.of(self.view)
+        return self._known
 
     def fitting(self, waiting: Queued) -> Parts:
         processors, partition, held = waiting.processors, waiting.job.partition, waiting.held
