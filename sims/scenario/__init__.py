@@ -412,10 +412,11 @@ class Scenario(Section):
     @cached_property
     def bare(self) -> bool:
         """Whether nothing can happen to runs but faults that are known at once: there is no master
-        from which workers receive messages, no repair, no owner who takes workers away, no speed
-        other than 1, and no fault or agent hangs a worker or is detected late."""
+        from which workers receive messages, no repair, no owner who takes workers away other than
+        for a window, no speed other than 1, and no fault or agent hangs a worker or is detected
+        late."""
         detected = not any(law.detection or law.hangs for law in self.faults.laws)
-        plain = self.full_platform.plain and self.repair is None and Act.HANG not in self.acts
+        plain = self.full_platform.only_fails and self.repair is None and Act.HANG not in self.acts
         return detected and plain and self.master is None
 
     @property

@@ -189,6 +189,13 @@ class Platform:
         return not self.owned and not self.varies
 
     @cached_property
+    def only_fails(self) -> bool:
+        """Whether every worker has speed 1, and no owner but one who takes it DOWN for a window,
+        which is a fault to a run."""
+        taken = self.reclaims or self.kept or Act.TAKE in self.acts
+        return not taken and not self.varies and all(it.unowned for it in self.sections)
+
+    @cached_property
     def varies(self) -> bool:
         """Whether a worker can have another speed than 1."""
         return Act.SPEED in self.acts or any(section.varies for section in self.sections)

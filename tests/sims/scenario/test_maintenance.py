@@ -14,6 +14,7 @@ from actors.events import (
     ReservationMade,
     RunEnded,
     RunStarted,
+    StageStarted,
     WorkerChanged,
 )
 from actors.runtime import Record
@@ -170,6 +171,20 @@ def test_a_worker_is_free_between_two_windows() -> None:
     """Of 4 on all workers: not before 3, not from 5 to 8, but from 10 on."""
     assert starts(records([(4, 4)], [(3, 5, "0"), (8, 10, "0-1")])) == [("J1", 10, "0-3")]
     assert starts(records([(4, 3)], [(2, 5, "0"), (8, 10, "0-1")])) == [("J1", 5, "0-3")]
+
+
+def test_a_job_that_only_windows_and_faults_can_meet_has_one_timer_a_run() -> None:
+    """J1 outlives its estimate, and the window ends its run as a fault would: no stages, no account
+    of progress. A log of 50,000 jobs takes a third of the time."""
+    jobs = [{"processors": 2, "time": 12, "estimate": 5}, (2, 8)]
+    told = records(jobs, [(10, 14, "0-1")])
+    assert starts(told) == [("J1", 0, "0-1"), ("J2", 0, "2-3"), ("J1", 10, "2-3")]
+    kinds = {type(it.event) for it in told}
+    assert StageStarted not in kinds
+    lost = [it for it in told if isinstance(it.event, RunEnded) and it.t == 10]
+    assert [(it.event.job, it.event.outcome, it.event.done) for it in lost] == [
+        ("J1", Outcome.LOST, 10)
+    ]
 
 
 def test_the_next_run_on_kept_workers_does_not_look_at_windows() -> None:
