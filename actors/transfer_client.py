@@ -17,7 +17,6 @@ from actors.runtime import NOTHING, Actor, Timer, handles
 from actors.worker_messages import (
     AskForChannel,
     AwaitRun,
-    CopyBeganRun,
     Granted,
     HoldingsChanged,
     LeaveRun,
@@ -132,13 +131,6 @@ class TransferClient:
         if self.request is not None and self.request.copy == message.copy:
             self._quit_channel(cause)
             self.request = None
-
-    @handles(CopyBeganRun)
-    def note_run(self, message: CopyBeganRun, _: int) -> None:
-        request = self.request
-        if request is not None and request.standby and request.copy == message.copy:
-            about = request.needs, request.units, request.image, True
-            self.request = StageIn(request.job, request.copy, message.run, *about)
 
     @handles(SendImage)
     def send_image(self, _: SendImage, cause: int) -> None:

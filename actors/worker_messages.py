@@ -137,15 +137,6 @@ class AwaitRun:
 
 
 @message
-class CopyBeganRun:
-    """Job to worker: the copy of which you are a standby (ready to replace a member) has begun this
-    run; messages that begin from now on are logged under it."""
-
-    copy: int
-    run: int
-
-
-@message
 class SendImage:
     """Job to worker: send your image to the master."""
 

@@ -34,8 +34,8 @@ from actors.messages import (
 from actors.parts.part import Host, MemberMessage, Part
 from actors.parts.scheduler_part import SchedulerPart
 from actors.run import Run
-from actors.runtime import NOTHING, Actor, handles, message
-from actors.worker_messages import AwaitRun, CopyBeganRun, StageIn
+from actors.runtime import Actor, handles, message
+from actors.worker_messages import AwaitRun, StageIn
 from policies.availability import WorkerState
 
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
@@ -92,12 +92,6 @@ class Standbys(Part):
         speeds = ready.speeds or (1,) * len(held)
         self._of[copy.number] = Ready(dict(zip(held, speeds, strict=True)))
         copy.know(held, ready.addresses)
-
-    def equip(self, run: Run) -> None:
-        needs, copy = self.job.needs, run.copy
-        if needs is not None and needs.program and copy.number in self._of:
-            for worker in self._of[copy.number].speeds:
-                copy.send(worker, CopyBeganRun(copy.number, run.number), NOTHING)
 
     def started(self, copy: Copy[Run], message: StartCopy, cause: int) -> None:
         if message.ready is not None and message.ready.numbers:

@@ -359,8 +359,7 @@ def _begun(w: World, worker: ExpectedWorker, freed: int) -> Script:
     worker.since = w.now
     about = worker, worker.number, lambda: _passed(w, worker)
     worker.passing = w.turns.at(w.now + worker.left, LinePhase.MESSAGES, *about, carried=True)
-    # What a worker that is held ready fetches belongs to the run that its copy has now.
-    worker.began = run.copy.job.name, run.copy.last if worker.ready else run.number
+    worker.began = run.copy.job.name, run.number
     event = e.TransferStarted(worker.number, *worker.began, kind, worker.left)
     worker.sent = yield event, (wanted if since == w.now or freed < 0 else freed)
 

@@ -32,6 +32,7 @@ class Crowded(View):
     early: Sequence[Run] = ()
     memory: object = None
     moved: bool = False
+    cancelled: frozenset[int] = frozenset()
 
     def absent(self, run: Run) -> list[Run]:
         away = {n for first, last in run.numbers for n in range(first, last + 1)} & self.away

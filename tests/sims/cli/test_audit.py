@@ -165,7 +165,7 @@ def lacking(log: Path, at: int) -> None:
         ({"start": 9}, "J2 can get 2 workers at 10 at the earliest, not at 9"),
         ({"start": 12}, "J2 can get 2 workers at 10 at the latest, not at 12"),
         ({"processors": 1}, "J2 gets 2 workers, not as many as promised"),
-        ({"job": "J3"}, "J2 has no reservation, and others that came later have"),
+        ({"job": "J3"}, "J2 has no reservation, and is ahead of J3"),
     ],
 )
 def test_a_reservation_that_is_left_out_or_altered_is_noticed(
