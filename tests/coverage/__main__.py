@@ -13,7 +13,7 @@ PARTS = {
     "looks": looks.rows,
     "lemons": lemons.rows,
 }
-STUDIES = {"tunings": 200}
+STUDIES = {"tunings": 200, "lemons": 200}
 """Number of studies of each row where it is not 1,000."""
 
 if __name__ == "__main__":
