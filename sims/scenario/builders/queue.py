@@ -247,7 +247,9 @@ def _as_enrolment(
         own = iterative(submission).times(job.index, platform)
         times = [share * time for time in own]
     else:
-        share, times = 1, [job.profile.time(members)] * platform.size
+        # Beside partitions or windows these members may be a part of the run's, those of one cell.
+        asked = job.profile.processors if isinstance(job.profile, Asking) else members
+        share, times = 1, [job.profile.time(asked)] * platform.size
     needs = submission.needs
     program, data = (needs.program, share * needs.data) if needs else (0.0, 0.0)
     return Enrolment(

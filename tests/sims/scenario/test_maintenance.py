@@ -187,6 +187,17 @@ def test_a_job_that_only_windows_and_faults_can_meet_has_one_timer_a_run() -> No
     ]
 
 
+@pytest.mark.parametrize("criterion", ["IP", "IE", "IY", "IAY"])
+def test_a_criterion_chooses_a_part_of_a_rigid_jobs_workers_in_each_cell(criterion: str) -> None:
+    """Two workers have a window that is far away: they are a cell of their own."""
+    belief = {"rows": [[0.9, 0.05, 0.05], [0.5, 0.5, 0.0], [0.5, 0.0, 0.5]]}
+    workers = [{"count": 4, "belief": belief}]
+    windows = [{"from": 100, "to": 110, "units": "0-1"}]
+    more = {"platform": {"maintenance": windows}, "workers": workers}
+    told = records([(3, 10)], [], "FCFS", rules={"placement": criterion}, **more)
+    assert [(job, at) for job, at, _ in starts(told)] == [("J1", 0)]
+
+
 def test_the_next_run_on_kept_workers_does_not_look_at_windows() -> None:
     """Worker 0 fails at 2 and is back at 7; the run goes on at 7 for 9 - 2 + 1 of recovery, is
     struck by the window at 10, and ends after it."""
