@@ -128,6 +128,10 @@ class PackChecks(DecisionChecks):
 
     def check_fault(self, worker: ExpectedWorker) -> None:
         counts = self.w.pack.fatal or self._ignored(worker.number) is None
+        copy, agents = self.w.holder(worker.number), self.w.agents
+        if copy in self.faulty and agents is not None:
+            # What agents take is no fault: an application is not busy with it at this instant.
+            counts = counts or any(it in agents.taken for it in copy.members)
         follows(counts, "a fault of this worker changes nothing now")
 
     def ignore(self, w: World, event: FaultIgnored) -> Script:

@@ -330,6 +330,8 @@ class QueueChecks(DecisionChecks):
             self.w.joined = self.w.now
             saves = copy.job.kind is ProtectionKind.IMAGES
             if saves:  # all are preempted by one decision, and share its cause
+                for part in self.w.parts[PartRules.calls_now]:
+                    part.calls_now()
                 self.calls.update(self.called())
                 return {0, *self.calls}
         return super().cancels(copy)

@@ -94,6 +94,9 @@ class PartRules:
         """Expect the lines that come before anything else that a decision does."""
         yield from ()
 
+    def calls_now(self) -> None:
+        """Note which events of the mechanism call for a decision at this instant."""
+
     # --- workers change -------------------------------------------------------------------------
 
     def keeps(self, worker: int, state: WorkerState) -> bool:

@@ -61,7 +61,7 @@ class ExpectedReserve:
         w.turns.decides()
         job: ExpectedJob = allowed(w.jobs.get(event.job), "no such job waits")
         allowed(not job.copies, f"{event.job} has started")
-        self._pass_over()
+        self.pass_over()
         others = self._own(job, self.called)
         allowed(not others, "another worker has been called and has not come")
         self._check_next(event.worker, job)
@@ -126,9 +126,9 @@ class ExpectedReserve:
         )
         kept = kept and not w.kept(worker, RECLAIMED)
         comes(not kept, f"worker {worker} of the reserve comes")
-        self._pass_over()
+        self.pass_over()
 
-    def _pass_over(self) -> None:
+    def pass_over(self) -> None:
         """Wait no more for called workers that are DOWN and should have come: the decider looks
         again, because of their calls."""
         for worker in sorted(self.called):
@@ -200,6 +200,10 @@ class ReserveRules(PartRules):
 
     def called_up(self, worker: ExpectedWorker) -> int:
         return 0 if self.reserve is None else self.reserve.come(worker)
+
+    def calls_now(self) -> None:
+        if self.reserve is not None:
+            self.reserve.pass_over()
 
     def retired(self, seq: int) -> None:
         if self.reserve is not None:

@@ -130,7 +130,8 @@ class Child:
     def send_signal(self, number: int) -> None:
         """Send a signal, if the child is alive."""
         if self.poll() is None:
-            os.kill(self.pid, number)
+            with suppress(ProcessLookupError):  # it ended meanwhile
+                os.kill(self.pid, number)
 
     def terminate(self) -> None:
         """Send SIGTERM."""
