@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 from itertools import combinations
 from math import inf
-from typing import Any
+from typing import Any, TypeVar
 
 from attrs import define, field, frozen
 
@@ -149,6 +149,9 @@ def admit(w: World, job: ExpectedJob, queue: str) -> None:
         possible(estimate <= longest, "partition {} lets none run so long", found.given.name)
 
 
+Key = TypeVar("Key")
+
+
 @define(eq=False, slots=False)
 class CellsOfLog:
     """Workers by the partitions and windows that they are in, as places in the log's head."""
@@ -175,8 +178,8 @@ class CellsOfLog:
 
     @cached_property
     def by_node(self) -> list[tuple[tuple[int, ...], tuple[int, ...], int]]:
-        """The same with the worker's node, if an exclusive partition has that and it is counted
-        apart, else -1."""
+        """Partitions and windows of each worker, and its node, if that is one of an exclusive
+        partition and counted apart, else -1."""
         w, size = self.w, self.w.platform.node
         exclusive = w.partitions.exclusive if w.partitions is not None else frozenset()
         found = []
@@ -188,18 +191,17 @@ class CellsOfLog:
 
     def split_by_node(self, workers: Iterable[int]) -> dict[tuple[Any, ...], Spans]:
         """Return these workers by cell, and by node where nodes are counted apart."""
-        found: dict[tuple[Any, ...], list[int]] = {}
-        for worker in workers:
-            if worker < self.w.able:
-                found.setdefault(self.by_node[worker], []).append(worker)
-        return {key: joined(them) for key, them in found.items()}
+        return self._split(workers, self.by_node)
 
     def split(self, workers: Iterable[int]) -> dict[tuple[tuple[int, ...], tuple[int, ...]], Spans]:
         """Return these workers by cell."""
-        found: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
+        return self._split(workers, self.keys)
+
+    def _split(self, workers: Iterable[int], keys: Sequence[Key]) -> dict[Key, Spans]:
+        found: dict[Key, list[int]] = {}
         for worker in workers:
             if worker < self.w.able:
-                found.setdefault(self.keys[worker], []).append(worker)
+                found.setdefault(keys[worker], []).append(worker)
         return {key: joined(them) for key, them in found.items()}
 
     def soonest(self, key: tuple[tuple[int, ...], tuple[int, ...]]) -> tuple[int, float, object]:
