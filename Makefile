@@ -20,7 +20,7 @@ test: $(READY)
 	$(RUN) -m pytest -n auto --dist worksteal
 
 quick: $(READY)
-	$(RUN) -m pytest -n 2 @tests/quick.txt
+	$(RUN) -m pytest -n 2 --dist worksteal -m "not slow" @tests/quick.txt
 
 check: lint types coverage
 

@@ -77,6 +77,7 @@ def test_the_first_difference_of_two_values_shows_both_sides(
     assert first_difference(found, expected) == told
 
 
+@pytest.mark.slow
 def test_a_case_that_differs_shows_both_sides_without_an_option(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(OWN, tmp_path / "cases"))
     path = folder / "rigid.json"

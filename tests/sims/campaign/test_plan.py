@@ -61,6 +61,7 @@ class Enough(Exception):
     """Ends a campaign."""
 
 
+@pytest.mark.slow
 def test_of_billions_of_cells_few_scenarios_are_made_before_results_come(tmp_path: Path) -> None:
     asked = []
 

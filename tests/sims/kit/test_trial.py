@@ -333,6 +333,7 @@ def sleeps(view):
 
 
 @pytest.mark.parametrize("name", ["sums", "searches"])
+@pytest.mark.slow
 def test_the_command_ends_where_an_answer_never_returns_to_the_interpreter(
     shell: Shell, name: str
 ) -> None:
@@ -348,6 +349,7 @@ def test_the_command_ends_where_an_answer_never_returns_to_the_interpreter(
 
 @pytest.mark.usefixtures("hears_ctrl_c")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.slow
 def test_a_signal_ends_the_command_in_one_line_whatever_the_policy_does(
     shell: Shell, number: signal.Signals
 ) -> None:

@@ -69,6 +69,7 @@ def until(happens: object, what: str) -> None:
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.slow
 def test_nothing_is_left_behind_also_of_stopped_processes(
     tmp_path: Path, short_folder: Path, how: signal.Signals
 ) -> None:

@@ -178,6 +178,7 @@ for log in sys.argv[2:]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process's peak like this")
 @pytest.mark.usefixtures("unchecked")
+@pytest.mark.slow
 def test_a_page_takes_at_most_so_many_bytes_of_memory_for_each_event(tmp_path: Path) -> None:
     """Jobs on scattered processors have a box for each of their intervals. A page of a million such
     events took 429 MB, and one of this log 521 bytes for each, while boxes were in memory twice."""
