@@ -3,15 +3,17 @@ timers: what one run saves then can be what another begins from (rules.md, R4)."
 
 from __future__ import annotations
 
+from math import inf
 from typing import Protocol
 
 from attrs import define, field
 
 from actors.copy import Copy
 from actors.protection.saving import CheckpointDue
-from actors.run import READY, SAVED, Run
+from actors.run import Run
 from actors.runtime import NOTHING, Phase, handles, message
 from actors.runtime.actor import Home
+from actors.steps import LAST_VERIFICATION, READY, SAVED
 
 
 @message
@@ -21,6 +23,22 @@ class PassMessages:
 
 
 PASS_MESSAGES = PassMessages()
+
+
+def phase_of(run: Run) -> Phase:
+    """Return the phase of an instant in which the run's present part, or its pause, ends: last
+    verifications end after all other parts."""
+    last = run.step is LAST_VERIFICATION and (run.still is None or not run.still.pauses)
+    return Phase.RUNS_END if last else Phase.PARTS_END
+
+
+def _end(run: Run) -> float:
+    """Return the time at which the run's pause ends, or its present part if it does not pause; inf
+    where that is not known."""
+    if run.still is None or run.still.pause is None:
+        return run.due
+    end = run.still.pause.end
+    return inf if end is None else end
 
 
 class Host(Protocol):
@@ -75,12 +93,12 @@ class Ends:
         for run in self._by_number():
             if run.number in self.passed and not run.ended:
                 job.report_progress(run.copy, run.react(READY, self.passed[run.number]))
-            if not run.ended and run.ends <= due_by and run.phase is phase:
+            if not run.ended and _end(run) <= due_by and phase_of(run) is phase:
                 self._pass(run)
         self.passed.clear()
 
     def _pass(self, run: Run) -> None:
-        if run.pause is None:
+        if run.still is None or run.pause is None:
             self.job.pass_part(run)
         else:
             self.job.end_pause(run)

@@ -24,6 +24,7 @@ from actors.protection.plan import Plan, State
 from actors.run import Run
 from actors.runs import JobOfRuns
 from actors.runtime import handles
+from actors.steps import CLOSING_VERIFICATION
 from policies.maths.cosched import Costs, round_count
 
 COMPUTING, MOVING = Stage.COMPUTING, Stage.REDISTRIBUTING
@@ -189,7 +190,7 @@ class MalleableJob(JobOfRuns):
         if run.stage is COMPUTING:
             return self._report(copy, now - part.at(now) / part.rate, (), done)
         end = part.end()
-        return self._report(copy, now if end is None else end, run.ahead(), done)
+        return self._report(copy, now if end is None else end, _ahead(run), done)
 
     def _report(
         self, copy: Copy[Run], start: float | None, parts: tuple[float, ...], done: float
@@ -197,6 +198,15 @@ class MalleableJob(JobOfRuns):
         moving = copy.holders != len(copy.members)
         where = (self.index, copy.number, start, parts, 1 - done)
         return ProgressReport(*where, copy.speed(), moving)
+
+
+def _ahead(run: Run) -> tuple[float, ...]:
+    """Return the durations, in time units, of the parts that lie between the run's present one and
+    computing, in order. The result is empty once the run computes, and also in the checkpoint that
+    closes a redistribution."""
+    if run.computes or run.stage is Stage.CHECKPOINTING:
+        return ()
+    return run.plan.ahead(run.prepared)[run.step is CLOSING_VERIFICATION :]
 
 
 def _hand_over(run: Run, cause: int) -> tuple[State, int]:

@@ -1,14 +1,14 @@
 """A run is one execution of (part of) a job's work on the members that it holds (rules.md, R).
 
-A run is a table of states: `Run.answers` maps (step, stimulus) to the method that answers. How a
-run takes checkpoints is its protection's answer (`actors/protection/saving.py`).
+What it does next is its table of states' answer (`ANSWERS` in `actors/steps.py`), and how it takes
+checkpoints its protection's (`actors/protection/saving.py`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any
 
 from attrs import define, field
 
@@ -27,7 +27,21 @@ from actors.progress import PartBeside, Progress, remaining
 from actors.protection.plan import Plan, State
 from actors.protection.saving import Answer, Client, Level, Saving
 from actors.runtime import NOTHING, Actor, Event, Phase, Timer, UnexpectedMessage, message
-from actors.steps import HALTS, Halt, Step, Stimulus
+from actors.standstill import Halt, Standstill
+from actors.steps import (
+    ANSWERS,
+    COMPUTING,
+    ENDED,
+    LAST_VERIFICATION,
+    OVER,
+    OVERDUE,
+    PREPARING,
+    STAGING_IN,
+    STARTING,
+    STEPS,
+    Step,
+    Stimulus,
+)
 from actors.worker_messages import Needs
 from policies.maths.tolerance import ROUNDING
 
@@ -42,24 +56,11 @@ class PartDue:
 
 
 # Members under names of their own: reading one off its class takes 80 ns (Python 3.11).
-STARTING, STAGING_IN, LOADING, PREPARING = list(Step)[:4]
-CLOSING_VERIFICATION, CLOSING_CHECKPOINT, CLOSING_STORE = list(Step)[4:7]
-COMPUTING, OVERDUE, VERIFICATION, CHECKPOINT, STORE, LAST_VERIFICATION, ENDED = list(Step)[7:]
-OVER, READY, NOTICE, SAVED, HANGS, FREED, PAUSES, GOES_ON = Stimulus
-MOVING = Halt.MOVING
 PARTS_END, RUNS_END = Phase.PARTS_END, Phase.RUNS_END
-COMPUTES, VERIFIES, RECOVERS = Stage.COMPUTING, Stage.VERIFYING, Stage.RECOVERING
+COMPUTES, VERIFIES = Stage.COMPUTING, Stage.VERIFYING
 CHECKPOINTS, SENDS = Stage.CHECKPOINTING, Stage.SAVING
 AT_SPEED = COMPUTES, VERIFIES
 """Stages that advance at the members' speed; all others take their time at any speed (R1)."""
-STEPS = {
-    (False, Level.FIRST): CLOSING_CHECKPOINT,
-    (False, Level.SECOND): CLOSING_STORE,
-    (True, Level.FIRST): CHECKPOINT,
-    (True, Level.SECOND): STORE,
-}
-"""Maps whether the run has begun to compute, and the level of a checkpoint, to the step in which
-the run takes it."""
 IDLE = Progress(0)
 """Progress of a part that does not advance; shared, and never changed."""
 
@@ -67,7 +68,7 @@ IDLE = Progress(0)
 @define(eq=False, repr=False)
 class Run:
     """One run of a job: one execution of its work on the members that it holds. It goes through the
-    steps of its plan, and answers each stimulus by the table `answers`.
+    steps of its plan, and answers each stimulus by the table `ANSWERS`.
 
     Its job reports its members' changes to it, and hears from it as its `owner`. Methods take the
     number (seq) of the event that causes what they do, and return that of the last event that
@@ -102,10 +103,8 @@ class Run:
     """Workers x computing time since the last verified point (R3)."""
     missing: set[int] = field(init=False, factory=set)
     """Members that still lack a message, or have not sent theirs, in the present part."""
-    halt: Halt = field(init=False, default=MOVING)
-    """Whether the run stands still though its members are UP, by `HALTS`."""
-    pause: PartBeside | None = field(init=False, default=None)
-    """The run's pause; None: it does not pause, or only for this instant."""
+    still: Standstill | None = field(init=False, default=None)
+    """What halts the run, or has; None: nothing ever has."""
     started: int = field(init=False, default=NOTHING)
     """Number of the event that logs the run's start."""
     due: float = field(init=False, default=math.inf)
@@ -117,7 +116,7 @@ class Run:
     """The message by which the job tells itself that the time of a part of the run has passed."""
     _computing: bool = field(init=False, default=False)
     """Whether the run computed when its owner's watchers were last told."""
-    _passed: int = field(init=False, default=0)
+    prepared: int = field(init=False, default=0)
     """Number of parts of `plan.before` that are over or under way."""
     reach: float = field(init=False, default=0)
     """Work done when the present computing ends. It is set as that begins: a sum at the end, base +
@@ -143,30 +142,29 @@ class Run:
         return self.step >= COMPUTING
 
     @property
-    def phase(self) -> Phase:
-        """Phase of an instant in which the run's present part, or its pause, ends: last
-        verifications end after all other parts."""
-        last = self.step is LAST_VERIFICATION and not self.halt & Halt.PAUSED
-        return RUNS_END if last else PARTS_END
-
-    @property
     def whole(self) -> bool:
         """Whether all members that the run computes on are UP, and none hangs."""
-        return not (self.copy.absent or self.halt & Halt.HUNG)
+        still = self.still
+        return not self.copy.absent and (still is None or not still.halt & Halt.HUNG)
 
     @property
     def passes(self) -> bool:
         """Whether the time of the run's parts passes: all members are UP, none hangs, and the run
         does not pause."""
-        return not (self.copy.absent or self.halt)
+        still = self.still
+        return not self.copy.absent and (still is None or not still.halt)
 
     @property
-    def ends(self) -> float:
-        """Time at which the run's pause ends, or its present part if it does not pause; inf where
-        that is not known."""
-        if self.pause is None:
-            return self.due
-        return math.inf if self.pause.end is None else self.pause.end
+    def pause(self) -> PartBeside | None:
+        """The run's pause; None: it does not pause, or only for this instant."""
+        return None if self.still is None else self.still.pause
+
+    @property
+    def standstill(self) -> Standstill:
+        """What halts the run; made when it is first asked for."""
+        if self.still is None:
+            self.still = Standstill(self)
+        return self.still
 
     @property
     def shares(self) -> bool:
@@ -189,14 +187,6 @@ class Run:
         silent errors, as a checkpoint would save them or another copy could clone them."""
         return State(self.number, self.done(now), self.work, self.exposure(now))
 
-    def ahead(self) -> tuple[float, ...]:
-        """Return the durations, in time units, of the parts that lie between the present one and
-        computing, in order. The result is empty once the run computes, and also in the checkpoint
-        that closes a redistribution."""
-        if self.computes or self.stage is CHECKPOINTS:
-            return ()
-        return self.plan.ahead(self._passed)[self.step is CLOSING_VERIFICATION :]
-
     # --- from start to end --------------------------------------------------------------------
 
     def begin(self, cause: int, keeps: int | None) -> int:
@@ -214,7 +204,7 @@ class Run:
         that of the last event that follows."""
         if not length:
             return self.react(OVER, cause)
-        return self._enter(STARTING, Stage.STARTING_UP, length, cause)[1]
+        return self.enter(STARTING, Stage.STARTING_UP, length, cause)[1]
 
     def member_ready(self, worker: int) -> bool:
         """Record that the member `worker` holds all that it needs, or has sent its image. Return
@@ -224,50 +214,7 @@ class Run:
         if worker not in self.missing:
             return False
         self.missing.discard(worker)
-        return not (self.missing or self.halt)
-
-    def stop(self, stimulus: Stimulus, cause: int) -> int:
-        """Advance no more, because a member hangs (HANGS) or the run pauses (PAUSES), until
-        `free` and `go_on` have been called; messages of members go on. `cause` is the number of
-        the event that leads to it; return that of the last event that follows."""
-        self.turn(stimulus)
-        return self.review(cause)
-
-    def turn(self, stimulus: Stimulus) -> None:
-        """Change by the table `HALTS` whether the run is halted. Raises UnexpectedMessage where the
-        table has no row, as for a hang of a run that hangs."""
-        halt = HALTS.get((self.halt, stimulus))
-        if halt is None:
-            raise self._unexpected(self.halt, stimulus)
-        self.halt = halt
-
-    def rest(self, due: object, length: float, cause: int) -> None:
-        """Pause for `length` time units, which pass only while all members are UP and none hangs.
-        `due` is the message by which the job tells itself that the pause is over, and `cause` the
-        number of the event that logs it."""
-        self.pause = PartBeside(due)
-        self.pause.begin(self.actor, length, self.whole, cause)
-
-    def end_pause(self) -> int:
-        """Forget the run's pause, if it pauses. Return the number of the event for which its timer
-        was last set."""
-        pause, self.pause = self.pause, None
-        if pause is None:
-            return NOTHING
-        pause.stop(self.actor)
-        return pause.cause
-
-    def go_on(self, cause: int) -> int:
-        """End the pause, and advance again. If the last awaited message has ended during the pause,
-        the present part ends now. `cause` is the number of the event that leads to it; return that
-        of the last event that follows."""
-        self.turn(GOES_ON)
-        cause = self.review(cause)
-        beside = self.saving.under_way
-        sends = beside is not None and beside.part is None
-        # If the last message has ended during the pause, the part ends only now.
-        awaited = not (self.missing or self.halt) and (sends or self.stage in BY_MESSAGES)
-        return self.react(READY, cause) if awaited else cause
+        return not self.missing and (self.still is None or not self.still.halt)
 
     def pass_part(self, cause: int) -> int:
         """End the present part, whose time has passed, and go on with the next one. `cause` is the
@@ -277,22 +224,19 @@ class Run:
         return self.react(OVER, cause)
 
     def react(self, stimulus: Stimulus, cause: int) -> int:
-        """Call the method that the table `answers` has for the present step and this stimulus; then
-        pass all parts of length 0 at once. `cause` is the number of the event that leads to it;
-        return that of the last event that follows. Raises UnexpectedMessage where the table has no
-        method."""
-        over, answers = True, self.answers
+        """Call the function that the table `ANSWERS` has for the present step and this stimulus;
+        then pass all parts of length 0 at once. `cause` is the number of the event that leads to
+        it; return that of the last event that follows. Raises UnexpectedMessage where the table has
+        no function."""
+        over = True
         while over:
-            answer = answers.get((self.step, stimulus))
+            answer = ANSWERS.get((self.step, stimulus))
             if answer is None:
-                raise self._unexpected(self.step, stimulus)
+                run = f"run {self.number} of {self.actor.name} in {self.step.name}"
+                raise UnexpectedMessage(f"{run} does not expect {stimulus.name}")
             over, cause = answer(self, cause)
             stimulus = OVER
         return cause
-
-    def _unexpected(self, state: Step | Halt, stimulus: Stimulus) -> UnexpectedMessage:
-        run = f"run {self.number} of {self.actor.name} in {state.name}"
-        return UnexpectedMessage(f"{run} does not expect {stimulus.name}")
 
     def end(self, outcome: Outcome, cause: int, kept: bool = False) -> int:
         """End the run with this outcome, and log it. A checkpoint under way is given up, and
@@ -310,154 +254,35 @@ class Run:
         if self.owner.parts.watchers:
             self._watch()
         cause = self.record(cause, RunEnded, outcome, self.base, kept)
-        if self.pause is not None:
-            self.end_pause()
+        if self.still is not None:
+            self.still.end_pause()
         for part in self.owner.parts.enders:
             part.run_ended(self, kept, cause)
         if self.client is not None:
             self.client.end(self, cause)
         return cause
 
-    # --- answers: a method for each row of the table ------------------------------------------
-
-    def _stage_in(self, cause: int) -> Answer:
-        """Have the members fetch from the master what they lack; without a master, go on at once.
-        Return whether this part is over already, and the number of the last event."""
-        if self.needs is None:
-            self.step = STAGING_IN
-            return True, cause
-        self.missing = set(self.copy.members)
-        _, cause = self._enter(STAGING_IN, Stage.STAGING_IN, math.inf, cause)
-        self.owner.stage_in(self.copy, self.plan.fetches, cause)
-        return False, cause
-
-    def _prepare(self, cause: int) -> Answer:
-        """Begin the next part that comes before computing: a load, a recovery, a clone's delay, a
-        redistribution, or the checkpoint that closes a redistribution. After the last one, compute.
-        Return whether the part that begins is over already, and the number of the last event."""
-        plan = self.plan
-        if plan.loads == self._passed and self.step is not LOADING:
-            return self._share(LOADING, RECOVERS, cause)
-        if self.client is not None:
-            self.client.end(self, cause)
-        if self.stage is RECOVERS and (self.step is not LOADING or not plan.before):
-            self.owner.recovered(self)
-        if self._passed < len(plan.before):
-            stage, length = plan.before[self._passed]
-            self._passed += 1
-            return self._enter(PREPARING, stage, length, cause)
-        return self._secure(cause) if plan.closes else self.compute(cause)
-
-    def _computed(self, cause: int) -> Answer:
-        """Go on after computing until a checkpoint fell due, or to the end of the work. If all work
-        is done, the last verification begins, otherwise a checkpoint. Return whether the part that
-        begins is over already, and the number of the last event."""
-        if self.saving.counts:
-            self.saving.count(self, cause)
-        self._settle_exposure()
-        self.base, self.part = self.reach, IDLE
-        if self.base >= self.work:
-            return self._enter(LAST_VERIFICATION, VERIFIES, self.plan.rules.verification, cause)
-        return self._secure(cause)
-
-    def _verified(self, cause: int) -> Answer:
-        """Decide on the verification that precedes a checkpoint and has just ended. If it finds an
-        error the run fails; else the checkpoint begins. Return whether the part that begins is over
-        already, and the number of the last event."""
-        if self._found_error(cause):
-            return False, self.owner.over(self, Outcome.FAILED, cause)
-        return self.saving.begin(self, cause)
-
-    def _verified_last(self, cause: int) -> Answer:
-        """Decide on the last verification, which has just ended. If it finds an error the run
-        fails; else it is completed. Return False, as no part begins, and the number of the last
-        event."""
-        outcome = Outcome.FAILED if self._found_error(cause) else Outcome.COMPLETED
-        return False, self.owner.over(self, outcome, cause)
-
-    def _saved(self, cause: int) -> Answer:
-        """Record that the first level of a checkpoint for which the run stood still is complete;
-        then begin the second level, if there is one, or compute on. Return whether the part that
-        begins is over already, and the number of the last event."""
-        return self.saving.complete(self, Level.FIRST, cause)
-
-    def _stored(self, cause: int) -> Answer:
-        """Record that the second level of a checkpoint for which the run stood still is complete
-        (it is at the master or on shared storage, too), and compute on. Return whether the part
-        that begins is over already, and the number of the last event."""
-        return self.saving.complete(self, Level.SECOND, cause)
-
-    def _saved_beside(self, cause: int) -> Answer:
-        """Record that a level of the checkpoint that was taken while the run computed on is
-        complete. If no second level follows, the work that the checkpoint slowed down goes on at
-        full rate (P8). Return False, as the present part goes on, and the number of the last
-        event."""
-        cause = self.saving.complete_beside(self, cause)
-        return False, cause if self.saving.under_way else self.review(cause)
-
-    def _saved_late(self, cause: int) -> Answer:
-        """Record that a level of the checkpoint that was taken while the run computed on is
-        complete. If no second level follows, begin the checkpoint that has fallen due meanwhile,
-        which saves the work done now; none begins if no work is left (P8, P9). Return whether the
-        part that begins is over already, and the number of the last event."""
-        cause = self.saving.complete_beside(self, cause)
-        if self.saving.under_way:
-            return False, cause  # its images go to the master first (P9)
-        self.step = COMPUTING
-        if remaining(self.work, self.done(self.actor.now)):
-            return self._fall_due(cause)
-        return False, self.review(cause)
-
-    def _noticed(self, cause: int) -> Answer:
-        """Begin a checkpoint at once, because the owner of a member gives notice that it will take
-        the worker DOWN. Nothing happens if the protection does not heed notices or there is nothing
-        to save (O1). Return whether the part that begins is over already, and the number of the
-        last event."""
-        if self.saving.heeds_notice(self):
-            return self._fall_due(cause)
-        return False, cause
-
-    def _ignored(self, cause: int) -> Answer:
-        """Ignore an owner's notice, because the run does not compute; it is not kept for later
-        (O1). Return False, as the present part goes on, and `cause`."""
-        return False, cause
-
-    answers: ClassVar[Mapping[tuple[Step, Stimulus], Callable[[Run, int], Answer]]] = {
-        (STARTING, OVER): _stage_in,
-        (STAGING_IN, OVER): _prepare,
-        (STAGING_IN, READY): _prepare,
-        (LOADING, OVER): _prepare,
-        (PREPARING, OVER): _prepare,
-        (CLOSING_VERIFICATION, OVER): _verified,
-        (CLOSING_CHECKPOINT, OVER): _saved,
-        (CLOSING_STORE, OVER): _stored,
-        (CLOSING_STORE, READY): _stored,
-        (COMPUTING, OVER): _computed,
-        (COMPUTING, READY): _saved_beside,
-        (COMPUTING, SAVED): _saved_beside,
-        (COMPUTING, NOTICE): _noticed,
-        (OVERDUE, OVER): _computed,
-        (OVERDUE, READY): _saved_late,
-        (OVERDUE, SAVED): _saved_late,
-        (VERIFICATION, OVER): _verified,
-        (CHECKPOINT, OVER): _saved,
-        (CHECKPOINT, READY): _saved,
-        (STORE, OVER): _stored,
-        (STORE, READY): _stored,
-        (LAST_VERIFICATION, OVER): _verified_last,
-        (LAST_VERIFICATION, READY): _saved_beside,
-        (LAST_VERIFICATION, SAVED): _saved_beside,
-        **dict.fromkeys([(it, NOTICE) for it in Step if it not in (COMPUTING, ENDED)], _ignored),
-    }
-    """Maps each step and each stimulus that it expects to the method that answers; any other pair
-    is an error."""
-
-    # --- what answers are made of; protections call those without an underscore ----------------
+    # --- parts of it begin and end; the table's answers and the protection call these ---------
 
     def record(self, cause: int, kind: Callable[..., Event], *values: object) -> int:
         """Log an event of this run, of class `kind` with these values after the job's name and the
         run's number; return the event's number (seq)."""
         return self.actor.record(cause, kind, self.actor.name, self.number, *values)
+
+    def fetch(self, cause: int) -> Answer:
+        """Have the members fetch from the master what they lack, and await them. Return whether
+        this part is over already, and the number of the last event."""
+        self.missing = set(self.copy.members)
+        _, cause = self.enter(STAGING_IN, Stage.STAGING_IN, math.inf, cause)
+        self.owner.stage_in(self.copy, self.plan.fetches, cause)
+        return False, cause
+
+    def prepare(self, cause: int) -> Answer:
+        """Begin the next of the plan's parts before computing. Return whether it is over already,
+        and the number of the last event."""
+        stage, length = self.plan.before[self.prepared]
+        self.prepared += 1
+        return self.enter(PREPARING, stage, length, cause)
 
     def compute(self, cause: int, step: Step = COMPUTING) -> Answer:
         """Compute until the next checkpoint falls due or, if no work would be left after it, to the
@@ -471,7 +296,7 @@ class Run:
         if not last and step is COMPUTING and self.saving.counts_by(period):
             last = True
         self.reach = self.work if last else self.base + period
-        return self._enter(step, COMPUTES, left if last else period, cause)
+        return self.enter(step, COMPUTES, left if last else period, cause)
 
     def stand_still(self, level: Level, cost: float | None, cause: int) -> Answer:
         """Interrupt the work for this level of a checkpoint. The members spend `cost` time units on
@@ -479,17 +304,17 @@ class Run:
         part is over already, and the number of the last event."""
         step = STEPS[self.step >= COMPUTING, level]
         if cost is not None:
-            return self._enter(step, CHECKPOINTS, cost, cause)
-        _, cause = self._enter(step, SENDS, math.inf, cause)
+            return self.enter(step, CHECKPOINTS, cost, cause)
+        _, cause = self.enter(step, SENDS, math.inf, cause)
         self.send_images(cause)
         return False, cause
 
     def store(self, level: Level, cause: int) -> Answer:
         """Interrupt the work for this level of a checkpoint, which the members save to shared
         storage. Return whether this part is over already, and the number of the last event."""
-        return self._share(STEPS[self.step >= COMPUTING, level], CHECKPOINTS, cause)
+        return self.share(STEPS[self.step >= COMPUTING, level], CHECKPOINTS, cause)
 
-    def _share(self, step: Step, stage: Stage, cause: int) -> Answer:
+    def share(self, step: Step, stage: Stage, cause: int) -> Answer:
         """Begin a part in which the members save the state to shared storage, or load it, at the
         bandwidth that the storage gives the run (S1). `step` is the run's step from now on, and
         `stage` what the log calls it. Return whether the part is over already, because the state
@@ -512,38 +337,30 @@ class Run:
         self.missing = set(self.copy.working)
         self.copy.send_images(cause)
 
-    def _fall_due(self, cause: int) -> Answer:
-        """Take a checkpoint in the midst of computing. If another one is still under way while the
-        run computes, compute on and take this one as soon as that is complete. Return whether the
-        part that begins is over already, and the number of the last event."""
-        if self.saving.under_way:
-            self.step = OVERDUE
-            return False, cause
-        self._settle_exposure()
+    def finish_computing(self) -> None:
+        """Compute no more, as all work until `reach` is done."""
+        self.exposed = self.exposure(self.actor.now)
+        self.base, self.part = self.reach, IDLE
+
+    def interrupt_computing(self) -> None:
+        """Compute no more for now: a checkpoint of the work that is done is taken."""
+        self.exposed = self.exposure(self.actor.now)
         self._stop()
         self.base, self.part = self.done(self.actor.now), IDLE
-        return self._secure(cause)
 
-    def _secure(self, cause: int) -> Answer:
-        """Begin a checkpoint of the present state, or the verification that precedes it. If another
-        checkpoint is still under way while the run computes, compute on and take this one as soon
-        as that is complete. Return whether the part that begins is over already, and the number of
-        the last event."""
-        if self.saving.under_way:
-            return self.compute(cause, OVERDUE)
-        rules = self.plan.rules
-        if rules.verified:
-            step = VERIFICATION if self.computes else CLOSING_VERIFICATION
-            return self._enter(step, VERIFIES, rules.verification, cause)
-        return self.saving.begin(self, cause)
+    def turn_to(self, step: Step) -> None:
+        """Go to another step without a new part: computing goes on."""
+        self.step = step
 
-    def _found_error(self, cause: int) -> bool:
+    def finds_error(self, cause: int) -> bool:
+        """Return whether the verification that ends now finds an error. If it finds none, the work
+        done so far is verified. `cause` is the number of the event that leads to it."""
         found = self.owner.finds_error(self, cause)
         if not found:
             self.exposed = 0
         return found
 
-    def _enter(self, step: Step, stage: Stage, length: float, cause: int) -> Answer:
+    def enter(self, step: Step, stage: Stage, length: float, cause: int) -> Answer:
         """Begin a part that takes `length` and set its timer. The length is in time units or, while
         the run computes, in work. `step` is the run's step from now on, and `stage` what the log
         calls it. Return whether the part is over already, because it has length 0, and the number
@@ -577,8 +394,8 @@ class Run:
         number of the event that leads to it; return that of the last event that follows."""
         self.saving.members_changed(self, cause)
         client = self.client
-        if self.pause is not None:
-            self.pause.pass_on(self.actor, self.whole, cause)
+        if self.still is not None:
+            self.still.members_changed(cause)
         if client is not None:
             cause = client.review(self, cause)
         if self.stage in BY_MESSAGES or (client is not None and client.part is self.part):
@@ -590,7 +407,7 @@ class Run:
         if self.saving.counts:
             self.saving.count(self, cause)
         if self.stage is COMPUTES:
-            self._settle_exposure()
+            self.exposed = self.exposure(now)
         self._stop()
         self.part.change(now, rate)
         cause = self.record(cause, RateChanged, rate, self.done(now))
@@ -614,7 +431,7 @@ class Run:
         speed, reduced while a checkpoint slows the run down, times the share of groups that are
         left; all other parts have rate 1 (R1, P8, E1)."""
         copy = self.copy
-        if copy.absent or self.halt:  # `passes`, inlined for speed
+        if copy.absent or (self.still is not None and self.still.halt):  # not `passes`
             return 0
         if self.stage not in AT_SPEED:
             return 1
@@ -627,9 +444,6 @@ class Run:
         if self.stage is not COMPUTES or not self.part.rate:
             return self.exposed
         return self.exposed + self.copy.width * (now - self.part.since)
-
-    def _settle_exposure(self) -> None:
-        self.exposed = self.exposure(self.actor.now)
 
     def _aim_anew(self, cause: int) -> None:
         self._stop()

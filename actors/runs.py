@@ -13,7 +13,7 @@ from typing import ClassVar
 from attrs import define, field
 
 from actors.copy import Copy
-from actors.ends import Ends
+from actors.ends import Ends, phase_of
 from actors.events import (
     CheckpointLost,
     CheckpointTaken,
@@ -47,8 +47,9 @@ from actors.protection import Protection
 from actors.protection.cloning import furthest
 from actors.protection.plan import Plan, State
 from actors.repair_messages import MemberRetired
-from actors.run import IDLE, READY, PartDue, Run
+from actors.run import IDLE, PartDue, Run
 from actors.runtime import NOTHING, Phase, WorkersRetired, handles
+from actors.steps import READY
 from actors.worker_messages import Needs
 from policies.availability import WorkerState
 
@@ -377,8 +378,8 @@ class JobOfRuns(Job):
         first = self.copies[message.copy].run
         assert first is not None
         if self.ends.passed or (len(self.copies) > 1 and self.system.loop.together):
-            self.ends.pass_all(first.phase)
-        elif first.pause is None:
+            self.ends.pass_all(phase_of(first))
+        elif first.still is None or first.pause is None:
             self.pass_part(first)
         else:
             self.end_pause(first)
@@ -392,7 +393,7 @@ class JobOfRuns(Job):
 
     def end_pause(self, run: Run) -> None:
         """End the run's pause, whose time has passed."""
-        cause = run.end_pause()
+        cause = run.standstill.end_pause()
         for part in self.parts.to[Part.pause_over]:
             cause = part.pause_over(run, cause)
         self.report_progress(run.copy, cause)

@@ -365,7 +365,8 @@ def test_copies_runs_and_jobs_know_none_of_their_parts_by_name() -> None:
     known = modules()
     general = {f"actors.parts.{it}" for it in GENERAL}
     mechanisms = {it for it in known if it.startswith("actors.parts.")} - general
-    for host in ("copy", "job", "runs", "run", "ends", "owner", "iterative_job", "malleable_job"):
+    hosts = "copy job runs run steps standstill ends owner iterative_job malleable_job"
+    for host in hosts.split():
         assert imported(known[f"actors.{host}"], known) & mechanisms == set(), host
 
 

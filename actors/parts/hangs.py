@@ -15,8 +15,9 @@ from actors.events import HangDetected, RunHung
 from actors.job import AT_WORK
 from actors.messages import MemberHung
 from actors.parts.part import Part
-from actors.run import FREED, HANGS, Run
+from actors.run import Run
 from actors.runtime import NOTHING, Phase, handles, message
+from actors.steps import FREED, HANGS
 
 
 @message
@@ -90,7 +91,7 @@ class Hangs(Part):
         due = HangDue(copy.number, run.number, worker)
         hung = job.record(cause, RunHung, job.name, run.number, worker, detection)
         self._hung[copy.number] = worker, hung
-        cause = run.stop(HANGS, hung)
+        cause = run.standstill.stop(HANGS, hung)
         if detection:
             job.report_progress(copy, cause)
             job.at(job.now + detection, due, hung, Phase.STATES_CHANGE)
@@ -111,7 +112,7 @@ class Hangs(Part):
         worker, _ = self._hung.get(run.copy.number, (-1, NOTHING))
         if worker >= 0 and not run.copy.depends_on(worker):
             del self._hung[run.copy.number]
-            run.turn(FREED)
+            run.standstill.turn(FREED)
 
     def run_ended(self, run: Run, kept: bool, cause: int) -> None:
         self._hung.pop(run.copy.number, None)

@@ -14,8 +14,8 @@ from attrs import define, field
 from actors.job import AT_WORK
 from actors.messages import MemberHasNotice
 from actors.parts.part import Part
-from actors.run import NOTICE
 from actors.runtime import NOTHING, Phase, handles, message
+from actors.steps import NOTICE
 
 
 @message

@@ -26,8 +26,9 @@ from actors.messages import MemberReady, MemberStateChanged, StartCopy
 from actors.parts.part import KEPT, Host, MemberMessage, Part
 from actors.parts.replica_groups import Group, GroupLoad, Groups, Standing, divided, named
 from actors.parts.storage import GroupBandwidthSet, StorageClient
-from actors.run import PAUSES, PartDue, Run
+from actors.run import PartDue, Run
 from actors.runtime import NOTHING, Phase, WorkersRetired, handles, message
+from actors.steps import PAUSES
 from policies.availability import WorkerState
 from policies.interface.queue import Replication
 
@@ -139,7 +140,7 @@ class Replicas(Part):
     ) -> int:
         replicas, job = _groups(copy), self.job
         cause = job.record(cause, ReplicasDropped, job.name, run.number, self._named(groups), left)
-        end = run.stop(PAUSES, cause)
+        end = run.standstill.stop(PAUSES, cause)
         for group in replicas.out():
             if group.standing is REJOINING:
                 group.standing = LOADED  # the pause in which it would rejoin is over
@@ -150,13 +151,13 @@ class Replicas(Part):
         run.missing.difference_update([it for it in run.missing if replicas.of(it) in groups])
         job.parts.set_aside(run)
         broken_off = run.pause is not None
-        run.end_pause()
+        run.standstill.end_pause()
         job.resume_soon()
         if replicas.rules.regroup:
             return self._pause(copy, run, replicas.rules.regroup, None, end)
         if broken_off:
             end = job.record(end, PauseEnded, job.name, run.number)
-        return run.go_on(end)
+        return run.standstill.go_on(end)
 
     def _named(self, groups: Sequence[Group]) -> str:
         """Return the members of these groups as logs write them; empty where no sink wants the
@@ -174,7 +175,7 @@ class Replicas(Part):
     ) -> int:
         job = self.job
         cause = job.record(cause, RunPaused, job.name, run.number, length, rejoining)
-        run.rest(PauseDue(copy.number, run.number), length, cause)
+        run.standstill.rest(PauseDue(copy.number, run.number), length, cause)
         return cause
 
     @handles(PauseDue, during=AT_WORK)
@@ -197,7 +198,7 @@ class Replicas(Part):
             # If a member of these groups has a fault that is not known, the run waits from now on.
             run.missing.update(it for it in job.parts.hidden(copy) if replicas.of(it) in rejoining)
         job.resume_soon()
-        return run.go_on(cause)
+        return run.standstill.go_on(cause)
 
     def run_ended(self, run: Run, kept: bool, cause: int) -> None:
         """Let all replicas count again. Raises WorkersRetired where the next run would wait for
@@ -327,7 +328,7 @@ class Replicas(Part):
         rules, cause = _groups(copy).rules, max(group.cause for group in groups)
         for group in groups:
             group.standing = REJOINING
-        cause = run.stop(PAUSES, cause)
+        cause = run.standstill.stop(PAUSES, cause)
         if rules.rejoin:
             cause = self._pause(copy, run, rules.rejoin, self._named(groups), cause)
         else:
