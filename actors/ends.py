@@ -9,6 +9,8 @@ from typing import Protocol
 from attrs import define, field
 
 from actors.copy import Copy
+from actors.parts.asked import Parts
+from actors.parts.part import Part
 from actors.protection.saving import CheckpointDue
 from actors.run import Run
 from actors.runtime import NOTHING, Phase, handles, message
@@ -57,8 +59,9 @@ class Host(Protocol):
     def pass_part(self, run: Run) -> None:
         """End the run's present part, whose time has passed, and go on with the next one."""
 
-    def end_pause(self, run: Run) -> None:
-        """End the run's pause, whose time has passed."""
+    @property
+    def parts(self) -> Parts:
+        """The job's parts."""
 
     def report_progress(self, copy: Copy[Run], cause: int) -> None:
         """Send the scheduler the progress of a copy, if it wants such reports."""
@@ -94,14 +97,16 @@ class Ends:
             if run.number in self.passed and not run.ended:
                 job.report_progress(run.copy, run.react(READY, self.passed[run.number]))
             if not run.ended and _end(run) <= due_by and phase_of(run) is phase:
-                self._pass(run)
+                end = self.job.pass_part if run.pause is None else self.end_pause
+                end(run)
         self.passed.clear()
 
-    def _pass(self, run: Run) -> None:
-        if run.still is None or run.pause is None:
-            self.job.pass_part(run)
-        else:
-            self.job.end_pause(run)
+    def end_pause(self, run: Run) -> None:
+        """End the run's pause, whose time has passed."""
+        cause = run.standstill.end_pause()
+        for part in self.job.parts.to[Part.pause_over]:
+            cause = part.pause_over(run, cause)
+        self.job.report_progress(run.copy, cause)
 
     def _by_number(self) -> list[Run]:
         runs = [copy.run for copy in self.job.copies.values() if copy.run is not None]

@@ -8,7 +8,6 @@ from attrs import astuple, define, evolve, field
 
 from actors.copy import Copy
 from actors.events import (
-    BY_MESSAGES,
     ApplicationDescribed,
     MembersChanged,
     MembersJoined,
@@ -18,16 +17,16 @@ from actors.events import (
     Stage,
 )
 from actors.job import AT_WORK
-from actors.messages import MembersArrived, ProgressReport, PromiseCopy, ResizeCopy, StartCopy
+from actors.messages import MembersArrived, PromiseCopy, ResizeCopy, StartCopy
 from actors.progress import remaining
+from actors.progress_reports import awaiting_report, report, running_report
 from actors.protection.plan import Plan, State
 from actors.run import Run
 from actors.runs import JobOfRuns
 from actors.runtime import handles
-from actors.steps import CLOSING_VERIFICATION
 from policies.maths.cosched import Costs, round_count
 
-COMPUTING, MOVING = Stage.COMPUTING, Stage.REDISTRIBUTING
+MOVING = Stage.REDISTRIBUTING
 
 
 @define(eq=False)
@@ -153,9 +152,11 @@ class MalleableJob(JobOfRuns):
         nothing if the copy has ended. `cause` is the number of the event that leads to it."""
         if copy.number not in self.copies:
             return
-        run = copy.run
-        report = self._kept(copy) if run is None else self._under_way(copy, run)
-        self.send(self.scheduler, report, cause)
+        if copy.run is None:
+            told = awaiting_report(self.index, copy, self.resumed(copy))
+        else:
+            told = running_report(self.index, copy, copy.run, self.needs is not None)
+        self.send(self.scheduler, told, cause)
 
     def saved(self, run: Run, state: State, cause: int) -> None:
         """Store the state of a complete checkpoint of the run. If speeds vary or verifications
@@ -163,8 +164,8 @@ class MalleableJob(JobOfRuns):
         it begins now. `cause` is the number of the event that logs the checkpoint."""
         super().saved(run, state, cause)
         if run.plan.rules.verified or run.copy.speeds is not None:
-            report = self._report(run.copy, self.now, (), run.done(self.now) / run.work)
-            self.send(self.scheduler, report, cause)
+            told = report(self.index, run.copy, self.now, (), run.done(self.now) / run.work)
+            self.send(self.scheduler, told, cause)
 
     def pass_part(self, run: Run) -> None:
         """End the run's present part, whose time is over, and go on with the next. Report the
@@ -174,39 +175,6 @@ class MalleableJob(JobOfRuns):
         cause = run.pass_part(run.cause)
         if shared:
             self.report_progress(run.copy, cause)
-
-    def _kept(self, copy: Copy[Run]) -> ProgressReport:
-        plan = self.resumed(copy)
-        done = plan.begins.fraction if plan.begins else 0
-        return self._report(copy, None, plan.ahead(), done)
-
-    def _under_way(self, copy: Copy[Run], run: Run) -> ProgressReport:
-        part, now, done = run.part, self.now, run.base / run.work
-        # A start-up is followed by messages where there is a master, or by a load.
-        follows = self.needs is not None or run.plan.loads is not None
-        starts = run.stage is Stage.STARTING_UP and follows
-        if starts or run.stage in BY_MESSAGES or run.shares or not part.rate:
-            return self._report(copy, math.inf, (), done)
-        if run.stage is COMPUTING:
-            return self._report(copy, now - part.at(now) / part.rate, (), done)
-        end = part.end()
-        return self._report(copy, now if end is None else end, _ahead(run), done)
-
-    def _report(
-        self, copy: Copy[Run], start: float | None, parts: tuple[float, ...], done: float
-    ) -> ProgressReport:
-        moving = copy.holders != len(copy.members)
-        where = (self.index, copy.number, start, parts, 1 - done)
-        return ProgressReport(*where, copy.speed(), moving)
-
-
-def _ahead(run: Run) -> tuple[float, ...]:
-    """Return the durations, in time units, of the parts that lie between the run's present one and
-    computing, in order. The result is empty once the run computes, and also in the checkpoint that
-    closes a redistribution."""
-    if run.computes or run.stage is Stage.CHECKPOINTING:
-        return ()
-    return run.plan.ahead(run.prepared)[run.step is CLOSING_VERIFICATION :]
 
 
 def _hand_over(run: Run, cause: int) -> tuple[State, int]:

@@ -65,6 +65,10 @@ class Progress:
         return self.since + (left if self.rate == 1 else left / self.rate)
 
 
+IDLE = Progress(0)
+"""Progress of a part that does not advance; shared, and never changed."""
+
+
 @define(eq=False)
 class PartBeside:
     """A part of a run whose time passes beside the steps of the run's plan, such as a checkpoint

@@ -23,7 +23,7 @@ from actors.events import (
     StageStarted,
 )
 from actors.owner import Owner
-from actors.progress import PartBeside, Progress, remaining
+from actors.progress import IDLE, PartBeside, Progress, remaining
 from actors.protection.plan import Plan, State
 from actors.protection.saving import Answer, Client, Level, Saving
 from actors.runtime import NOTHING, Actor, Event, Phase, Timer, UnexpectedMessage, message
@@ -61,8 +61,6 @@ COMPUTES, VERIFIES = Stage.COMPUTING, Stage.VERIFYING
 CHECKPOINTS, SENDS = Stage.CHECKPOINTING, Stage.SAVING
 AT_SPEED = COMPUTES, VERIFIES
 """Stages that advance at the members' speed; all others take their time at any speed (R1)."""
-IDLE = Progress(0)
-"""Progress of a part that does not advance; shared, and never changed."""
 
 
 @define(eq=False, repr=False)

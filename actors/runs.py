@@ -21,7 +21,6 @@ from actors.events import (
     Outcome,
     ProtectionDescribed,
     RestartedFromScratch,
-    Stage,
     StageStarted,
     VerificationEnded,
 )
@@ -31,24 +30,21 @@ from actors.job import AT_WORK, GONE, RUNNING, WAITING, Job, Life
 from actors.messages import (
     Cancel,
     CancelCopy,
-    LimitReached,
     MemberReady,
     MemberSpeedChanged,
     MemberStateChanged,
     ReplaceMember,
     Resume,
-    RunProgress,
     StartCopy,
 )
 from actors.parts import ORDER, WANTING, Host, Part
 from actors.parts.asked import Parts
-from actors.parts.part import KEPT
+from actors.progress_reports import run_progress
 from actors.protection import Protection
-from actors.protection.cloning import furthest
+from actors.protection.cloning import furthest_run
 from actors.protection.plan import Plan, State
-from actors.repair_messages import MemberRetired
-from actors.run import IDLE, PartDue, Run
-from actors.runtime import NOTHING, Phase, WorkersRetired, handles
+from actors.run import PartDue, Run
+from actors.runtime import NOTHING, Phase, handles
 from actors.steps import READY
 from actors.worker_messages import Needs
 from policies.availability import WorkerState
@@ -167,12 +163,7 @@ class JobOfRuns(Job):
         work; None if no run is under way. Of several equally far it is that of the run with the
         lowest worker. Runs that stand still for a reason that the job does not know yet, such as a
         hang, do not count (rules.md, P5 and F1)."""
-        if not self.copies:
-            return None
-        now = self.now
-        known = [copy for copy in self.copies.values() if copy.run and not self.parts.doubts(copy)]
-        known.sort(key=lambda copy: min(copy.members, default=-1))
-        return furthest(copy.run.state(now) for copy in known if copy.run is not None)
+        return furthest_run(self.copies.values(), self.parts.doubts, self.now)
 
     def start_run(
         self,
@@ -192,15 +183,13 @@ class JobOfRuns(Job):
         number, self.next_run = self.next_run, self.next_run + 1
         saving = self.protection.saving(plan, self.is_unseen)
         run = Run(self, number, copy, self.work(copy), plan, saving, self.needs)
-        for part in self.parts.to[Part.equip]:
-            part.equip(run)
         copy.run, copy.last = run, number
         cause = run.begin(cause, keeps)
+        for part in self.parts.to[Part.equip]:
+            part.equip(run, cause)
         if message is not None:
             for part in self.parts.to[Part.started]:
                 part.started(copy, message, cause)
-        if self.killed_at is not None:
-            self.after(self.killed_at, LimitReached(number), cause, Phase.FAULTS_OCCUR)
         cause = self.log_tasks(copy, message, cause)
         cause = run.start_up(startup, cause)
         self.report_progress(copy, cause)
@@ -320,17 +309,6 @@ class JobOfRuns(Job):
         else:
             self.report_progress(copy, run.react(READY, cause) if last else cause)
 
-    @handles(MemberRetired, during=AT_WORK)
-    def member_retired(self, message: MemberRetired, cause: int) -> None:
-        """Have a member that is DOWN for ever replaced, or done without.
-
-        Raises WorkersRetired where the job cannot do either, as it would wait for ever.
-        """
-        copy, worker = self.copies.get(message.copy), message.worker
-        if copy is None or any(it.retired(copy, worker) for it in self.parts.to[Part.retired]):
-            return
-        raise WorkersRetired(self.now, self.name, worker, KEPT)
-
     def replace(self, copy: Copy[Run], message: ReplaceMember) -> None:
         """Give the place of one of the copy's members to another worker."""
         worker, other = message.worker, message.replacement
@@ -340,7 +318,7 @@ class JobOfRuns(Job):
             part.replaced(copy, worker, other)
 
     @handles(
-        *(MemberStateChanged, MemberSpeedChanged, MemberReady, MemberRetired, *LATE),
+        *(MemberStateChanged, MemberSpeedChanged, MemberReady, *LATE),
         during=(Life.WAITING, *GONE),
     )
     def too_late(self, message: object, cause: int) -> None:
@@ -382,7 +360,7 @@ class JobOfRuns(Job):
         elif first.still is None or first.pause is None:
             self.pass_part(first)
         else:
-            self.end_pause(first)
+            self.ends.end_pause(first)
 
     def pass_part(self, run: Run) -> None:
         """End the run's present part, whose time has passed, and go on with the next one; report
@@ -390,13 +368,6 @@ class JobOfRuns(Job):
         cause = run.pass_part(run.cause)
         if self.reports:
             self.report_progress(run.copy, cause)
-
-    def end_pause(self, run: Run) -> None:
-        """End the run's pause, whose time has passed."""
-        cause = run.standstill.end_pause()
-        for part in self.parts.to[Part.pause_over]:
-            cause = part.pause_over(run, cause)
-        self.report_progress(run.copy, cause)
 
     # --- runs and copies end ------------------------------------------------------------------
 
@@ -489,20 +460,11 @@ class JobOfRuns(Job):
             self.release_copy(first.number, COMPLETED, end, True, since=since)
         return end
 
-    @handles(LimitReached)
-    def reach_limit(self, message: LimitReached, cause: int) -> None:
-        runs = {copy.run.number: copy for copy in self.copies.values() if copy.run is not None}
-        reached = runs.get(message.run)
-        if reached is None:
-            return
-        # The copy that has reached the limit ends last: its end is the cause of the job's.
-        self._end_all([*(it for it in self.copies.values() if it is not reached), reached], cause)
-
     @handles(Cancel, during=AT_WORK)
     def cancel_running(self, message: Cancel, cause: int) -> None:
-        self._end_all(list(self.copies.values()), cause)
+        self.end_all(list(self.copies.values()), cause)
 
-    def _end_all(self, copies: Sequence[Copy[Run]], cause: int) -> None:
+    def end_all(self, copies: Sequence[Copy[Run]], cause: int) -> None:
         """End the job uncompleted with its copies, which end in this order, because of the event
         numbered `cause`."""
         for copy in copies:
@@ -516,17 +478,8 @@ class JobOfRuns(Job):
         to send such reports and the copy has not ended. `cause` is the number of the event that
         changed it."""
         if self.reports and copy.number in self.copies:
-            self.send(self.scheduler, self._progress(copy), cause)
-
-    def _progress(self, copy: Copy[Run]) -> RunProgress:
-        run, whose = copy.run, (self.index, copy.number)
-        if run is None:
-            return RunProgress(*whose, None, 0, 0, 0, 0, 0, NOTHING)
-        part = run.part if run.stage is Stage.COMPUTING else IDLE
-        account = part.done, part.rate, part.since
-        kept = self.protection.saved
-        saved = kept.of(run.work) if kept else 0
-        return RunProgress(*whose, run.stage, run.work, run.base, *account, run.started, saved)
+            progress = run_progress(self.index, copy, self.protection.saved)
+            self.send(self.scheduler, progress, cause)
 
     def waits_for(self) -> str | None:
         copies = self.copies.values()

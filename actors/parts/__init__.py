@@ -15,7 +15,7 @@ from actors.parts.early_release import EarlyRelease
 from actors.parts.hangs import Hangs
 from actors.parts.notice import Notices
 from actors.parts.part import Host, Part
-from actors.parts.repair import Repair, RepairReports
+from actors.parts.repair import Repair, RepairReports, Retirement
 from actors.parts.replacement import Replacement, ReplacementChoice
 from actors.parts.replicas import Replicas
 from actors.parts.reserve import ReserveCalls
@@ -24,6 +24,7 @@ from actors.parts.scheduler_part import SchedulerHost, SchedulerPart
 from actors.parts.standbys import StandbyIntake, Standbys
 from actors.parts.startup import Startup
 from actors.parts.storage import StorageUse
+from actors.parts.walltime import Walltime
 from actors.parts.whole_nodes import WholeNodes
 
 __all__ = [
@@ -42,8 +43,10 @@ ORDER: tuple[type[Part], ...] = (
     WholeNodes,
     Standbys,  # before all that ask about members: a message about a standby concerns no member
     Repair,  # notes who came back UP before replicas act on it
+    Retirement,
     Clocks,
     StorageUse,
+    Walltime,
     Replacement,
     Replicas,  # suspend a load before the fault that suspends it is hidden
     Detection,

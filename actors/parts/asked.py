@@ -99,6 +99,10 @@ class Parts:
         for part in self.to[Part.known]:
             part.known(copy, worker)
 
+    def retired(self, copy: Copy[Run], worker: int) -> bool:
+        """Return whether a part makes up for a member that is DOWN for ever."""
+        return any(part.retired(copy, worker) for part in self.to[Part.retired])
+
     def goes_on(self, copy: Copy[Run], run: Run, worker: int, cause: int) -> int | None:
         """Return the number (seq) of the last event if a part has the run go on, else None."""
         for part in self.to[Part.goes_on]:

@@ -42,6 +42,10 @@ class Others(Protocol):
         """Return whether the copy's run stands still for a reason that the job does not know
         yet."""
 
+    def retired(self, copy: Copy[Run], worker: int) -> bool:
+        """Return whether the copy can do without this worker, which is DOWN for ever, or has asked
+        for another one."""
+
     def substitute(self, copy: Copy[Run], workers: Sequence[int]) -> Mapping[int, int]:
         """Give the places of these members, which are DOWN, to workers that are at hand, as far as
         there are any. Return each replaced member with the number of the event that logs it."""
@@ -65,6 +69,7 @@ class Host(Protocol):
     scheduler: Actor
     protection: Protection
     needs: Needs | None
+    killed_at: float | None
     copies: dict[int, Copy[Run]]
 
     @property
@@ -102,6 +107,9 @@ class Host(Protocol):
 
     def drop(self, copy: Copy[Run], outcome: Outcome, cause: int, early: bool = False) -> int:
         """End the copy, and release its members."""
+
+    def end_all(self, copies: Sequence[Copy[Run]], cause: int) -> None:
+        """End the job uncompleted, with its copies in this order."""
 
     def resume_soon(self) -> None:
         """Ask the parts, and start next runs, later in this instant."""
@@ -151,8 +159,9 @@ class Part:
         is its copy's first."""
         return 0
 
-    def equip(self, run: Run) -> None:
-        """Give a run that begins what it needs of the mechanism."""
+    def equip(self, run: Run, cause: int) -> None:
+        """Give a run that begins what it needs of the mechanism. `cause` is the number of the event
+        that logs its start."""
 
     def started(self, copy: Copy[Run], message: StartCopy, cause: int) -> None:
         """React to the start of the copy's first run, which has been logged. `cause` is the number

@@ -13,7 +13,7 @@ from attrs import define, field
 from actors.copy import Copy
 from actors.job import AT_WORK
 from actors.messages import LookAgain, MemberStateChanged
-from actors.parts.part import MemberMessage, Part
+from actors.parts.part import KEPT, MemberMessage, Part
 from actors.parts.scheduler_part import SchedulerPart
 from actors.repair_messages import (
     FaultKnown,
@@ -92,6 +92,22 @@ class Repair(Part):
     def left(self, copy: Copy[Run], cause: int) -> None:
         self._fell.pop(copy.number, None)
         self._rose.pop(copy.number, None)
+
+
+@define(eq=False)
+class Retirement(Part):
+    """Has members that are DOWN for ever replaced, or done without."""
+
+    late: ClassVar = (MemberRetired,)
+
+    @handles(MemberRetired, during=AT_WORK)
+    def member_retired(self, message: MemberRetired, cause: int) -> None:
+        """Let the other parts make up for the member. Raises WorkersRetired where none does, as the
+        job would wait for ever."""
+        job, worker = self.job, message.worker
+        copy = job.copies.get(message.copy)
+        if copy is not None and not job.parts.retired(copy, worker):
+            raise WorkersRetired(job.now, job.name, worker, KEPT)
 
 
 @define(eq=False)

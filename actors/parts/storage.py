@@ -261,7 +261,7 @@ class StorageUse(Part):
 
     storage: Actor
 
-    def equip(self, run: Run) -> None:
+    def equip(self, run: Run, cause: int) -> None:
         rules = self.job.protection.rules
         assert rules.bytes is not None
         about = self.job.index, rules.bytes, rules.worker_bandwidth

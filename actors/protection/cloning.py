@@ -6,11 +6,36 @@ Fractions of the work are compared, not amounts: copies on other numbers of memb
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Protocol, TypeVar
 
+from actors.copy import Copy
 from actors.events import ProtectionKind, Stage
 from actors.protection.plan import Plan, State
 from actors.protection.rules import on
+
+
+class CloneableRun(Protocol):
+    """A run, as far as cloning uses it."""
+
+    number: int
+
+    def state(self, now: float) -> State:
+        """Return the run's state at `now`, as another copy would begin from it."""
+
+
+C = TypeVar("C", bound=CloneableRun)
+
+
+def furthest_run(
+    copies: Iterable[Copy[C]], doubts: Callable[[Copy[C]], bool], now: float
+) -> State | None:
+    """Return the state, at `now`, of the run under way with the most work done, relative to its
+    whole work; None if no run is under way. Of several equally far it is that of the run with the
+    lowest worker. Runs whose copies are in doubt, by `doubts`, do not count."""
+    known = [copy for copy in copies if copy.run is not None and not doubts(copy)]
+    known.sort(key=lambda copy: min(copy.members, default=-1))
+    return furthest(copy.run.state(now) for copy in known if copy.run is not None)
 
 
 def furthest(states: Iterable[State]) -> State | None:
