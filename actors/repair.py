@@ -1,5 +1,5 @@
-"""Repairs what faults strike: who is blamed for a fault, and the stages and crews of a repair
-(rules.md, R6 and R7)."""
+"""Repairs what faults strike, in stages, by crews (rules.md, R6); which unit is blamed for a fault:
+`actors/blame.py`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 
 from attrs import define, field
 
+from actors.blame import Blame
 from actors.chance import Chance
 from actors.events.repair import (
     FaultBlamed,
@@ -22,7 +23,6 @@ from actors.events.repair import (
     UnitFailed,
     UnitRetired,
 )
-from actors.intervals import Intervals, Members, intervals_of, without
 from actors.messages import ComputingChanged
 from actors.records import Records
 from actors.repair_messages import (
@@ -36,6 +36,7 @@ from actors.repair_messages import (
     Unit,
     UnitCured,
     UnitRetires,
+    Units,
     UnitStruck,
 )
 from actors.runtime import NOTHING, Actor, Phase, handles, message
@@ -99,25 +100,6 @@ class Fault:
     none did."""
 
 
-@define(eq=False)
-class Blame:
-    """Chances that a fault is blamed on a unit at all, and that it is blamed on another unit than
-    the one that it has struck (rules.md, R7)."""
-
-    blamed: Chance
-    """Decides whether a fault is blamed on any unit."""
-    mistaken: Chance
-    """Decides whether a fault that is blamed is blamed on another unit than it has struck."""
-    others: Iterator[int] = field(factory=lambda: iter(()))
-    """Positions of the units that are blamed by mistake, among the units that may be, in order;
-    once all are used, positions are drawn."""
-    certain: bool = field(init=False)
-    """Whether each fault is blamed on the unit that it has struck, so that nothing is drawn."""
-
-    def __attrs_post_init__(self) -> None:
-        self.certain = self.blamed.asked == 1 and self.mistaken.asked == 0
-
-
 @message
 class StageOver:
     """The actor that repairs tells itself that the time of this repair's present stage has
@@ -167,10 +149,7 @@ class Repairs(Actor):
     """Returns the address of a worker."""
     of: Sequence[Struck]
     """Kind of unit that each law strikes, by number of the law."""
-    unit_sizes: Mapping[Struck, int]
-    """Maps each kind of unit to the number of workers in one."""
-    size: int
-    """Number of workers on the platform."""
+    units: Units
     blame: Blame
     records: Records
     scheduler: str
@@ -181,8 +160,6 @@ class Repairs(Actor):
     badness: Callable[[int], Any] | None = None
     """Returns how bad a worker's record is, by the measure of the scheduler's placement, or the
     record itself for one of the user's own; None: no placement chooses by records."""
-    _units: dict[Struck, dict[int, Unit]] = field(init=False, factory=dict)
-    """Maps each kind of unit to its units that have been struck or blamed, by number."""
     _units_of: Sequence[dict[int, Unit]] = field(init=False, default=())
     """The units that each law strikes, by number of the law: reading them by their kind takes a
     call of Python, as an enum hashes itself."""
@@ -197,10 +174,6 @@ class Repairs(Actor):
     _repairs: dict[Unit, Repair] = field(init=False, factory=dict)
     _in_repair: dict[int, int] = field(init=False, factory=dict)
     """Maps each worker to the number of its units that are in repair, if there are any."""
-    _runs: dict[int, RunStruck] = field(init=False, factory=dict)
-    """Maps each copy whose run a fault has ended at the instant `_at` to the report with the run's
-    members."""
-    _at: float = field(init=False, default=-1)
     _computing: dict[int, float] = field(init=False, factory=dict)
     """Maps each copy whose run computes to the time at which that began."""
     _computed: dict[int, float] = field(init=False, factory=dict)
@@ -226,8 +199,7 @@ class Repairs(Actor):
     def started(self) -> None:
         self._draws = self.system.unit_draws("repair")
         self._blame_draws = self.system.unit_draws("blame")
-        self._units = {of: {} for of in Struck}
-        self._units_of = tuple(self._units[of] for of in self.of)
+        self._units_of = tuple(self.units.known[of] for of in self.of)
 
     # --- stages that end ----------------------------------------------------------------------
 
@@ -335,7 +307,7 @@ class Repairs(Actor):
     def _fail(self, struck: UnitStruck) -> None:
         unit = self._units_of[struck.law].get(struck.unit)
         if unit is None:
-            unit = self._unit(self.of[struck.law], struck.unit)
+            unit = self.units.unit(self.of[struck.law], struck.unit)
         # A fault is not in `_unknown` any more, and has no repair yet, where it has become known at
         # this instant (its run ended) and is still to be blamed.
         pending = unit in self._unknown or unit in map(_unit_of, self._known)
@@ -351,10 +323,7 @@ class Repairs(Actor):
 
     @handles(RunStruck)
     def note_run(self, message: RunStruck, _: int) -> None:
-        if self._at != self.now:
-            self._at = self.now
-            self._runs.clear()
-        self._runs.setdefault(message.copy, message)
+        self.blame.note_run(message, self.now)
 
     @handles(FaultKnown)
     def fault_known(self, message: FaultKnown, cause: int) -> None:
@@ -415,7 +384,7 @@ class Repairs(Actor):
         return its workers; an empty sequence if no unit is blamed. If another unit than the struck
         one is blamed, or none, the struck one comes back at once, unless it is in repair."""
         unit, cause = fault.unit, fault.cause
-        blamed = self._blamed(fault)
+        blamed = self.blame.choose(unit, fault.copies, self.units, self._blame_draws, self.now)
         if not self.blame.certain:
             other = None if blamed is None else blamed.text
             cause = self.record(cause, FaultBlamed, unit.of, unit.text, other)
@@ -435,42 +404,6 @@ class Repairs(Actor):
                 self.send(self.worker(worker), GoToRepair(blamed), cause)
         self._wait(repair)
         return blamed.workers
-
-    def _blamed(self, fault: Fault) -> Unit | None:
-        """Draw the unit that a fault is blamed on, and return it; None if it is blamed on none. If
-        no run held the struck unit, or no other unit could be blamed, it is the struck one."""
-        unit = fault.unit
-        if self.blame.certain:
-            return unit
-        runs = self._runs if self._at == self.now else {}
-        held = ((worker, runs.get(copy)) for worker, copy in sorted(fault.copies.items()))
-        run = next((run for worker, run in held if run and worker in run.members), None)
-        others = self._others(unit, run) if run is not None else ()
-        count = sum(last - first + 1 for first, last in others)
-        if not count:
-            return unit
-        draws, worker = self._blame_draws, unit.turn[0]
-        if not self.blame.blamed.comes(draws, worker):
-            return None
-        if not self.blame.mistaken.comes(draws, worker):
-            return unit
-        place = next(self.blame.others, None)
-        place = draws.integers(worker, count) if place is None else min(place, count - 1)
-        for first, last in others:
-            if place <= last - first:
-                return self._unit(unit.of, first + place)
-            place -= last - first + 1
-        raise AssertionError("the place is below the number of units")
-
-    def _others(self, unit: Unit, run: RunStruck) -> Intervals:
-        """Return, as intervals, the numbers of the units that could be blamed by mistake for a
-        fault of `unit`: the other units that have members of the run which the fault ended. Members
-        that were DOWN before this instant do not count."""
-        if unit.of is Struck.WORKERS and isinstance(run.members, Members):
-            return without(run.members.intervals, {unit.number, *run.away})
-        each = self.unit_sizes[unit.of]
-        numbers = {member // each for member in run.members if member not in run.away}
-        return intervals_of(sorted(numbers - {unit.number}))
 
     # --- records ------------------------------------------------------------------------------
 
@@ -533,16 +466,6 @@ class Repairs(Actor):
             if stage.law is EXPONENTIAL:
                 time = self._draws.exponential(unit.turn[0], time)
         self.after(time, StageOver(repair), repair.cause, RUNS_END)
-
-    # --- units --------------------------------------------------------------------------------
-
-    def _unit(self, of: Struck, number: int) -> Unit:
-        unit = self._units[of].get(number)
-        if unit is None:
-            each = self.unit_sizes[of]
-            workers = range(number * each, min((number + 1) * each, self.size))
-            unit = self._units[of][number] = Unit(of, number, workers)
-        return unit
 
 
 _unit_of, _waiting_of = attrgetter("unit"), attrgetter("waiting")

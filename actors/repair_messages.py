@@ -1,12 +1,12 @@
-"""Messages about repairs (rules.md, R6 to R8): of faults' hazards, of workers, of the scheduler and
-of jobs."""
+"""Units that are repaired, and messages about repairs (rules.md, R6 to R8): of faults' hazards, of
+workers, of the scheduler and of jobs."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from attrs import field, frozen
+from attrs import define, field, frozen
 
 from actors.events.repair import Struck
 from actors.runtime import message
@@ -40,6 +40,30 @@ class Unit:
     @turn.default
     def _in_turn(self) -> tuple[int, int]:
         return self.workers[0], KINDS.index(self.of)
+
+
+@define(eq=False)
+class Units:
+    """Makes the one object of each unit that is struck or blamed."""
+
+    sizes: Mapping[Struck, int]
+    """Maps each kind of unit to the number of workers in one."""
+    size: int
+    """Number of workers on the platform."""
+    known: Mapping[Struck, dict[int, Unit]] = field(init=False)
+    """Maps each kind of unit to the units made so far, by number."""
+
+    def __attrs_post_init__(self) -> None:
+        self.known = {of: {} for of in Struck}
+
+    def unit(self, of: Struck, number: int) -> Unit:
+        """Return the unit of this kind and number."""
+        unit = self.known[of].get(number)
+        if unit is None:
+            each = self.sizes[of]
+            workers = range(number * each, min((number + 1) * each, self.size))
+            unit = self.known[of][number] = Unit(of, number, workers)
+        return unit
 
 
 @message

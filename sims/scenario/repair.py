@@ -7,9 +7,10 @@ from math import inf
 
 from pydantic import Field
 
+from actors.blame import Blame
 from actors.chance import Chance
 from actors.events.repair import RepairLaw
-from actors.repair import Blame, Stage
+from actors.repair import Stage
 from sims.errors import InputError
 from sims.scenario.fault_fields import Asked
 from sims.scenario.fault_laws import Gap

@@ -14,6 +14,7 @@ from actors.parts.repair import RepairReports
 from actors.protection import Rules
 from actors.records import Records
 from actors.repair import Repairs
+from actors.repair_messages import Units
 from actors.runtime import Actor, System
 from sims.errors import unfit
 from sims.scenario import Scenario
@@ -70,7 +71,7 @@ class Repair(ScenarioPart):
                 cured.setdefault(law.of, []).append((hazard_name(number), units))
         sizes = {it: platform.unit_size(it) for it in Struck}
         begun = [it.begun for it in section.stages]
-        about = of, sizes, platform.size, section.blame, records, SCHEDULER, cured
+        about = of, Units(sizes, platform.size), section.blame, records, SCHEDULER, cured
         yield Repairs(REPAIRS, begun, site.workers, *about, site.choice.measure)
 
     def hears_faults(self, made: Made) -> Actor | None:
