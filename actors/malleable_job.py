@@ -93,7 +93,7 @@ class MalleableJob(JobOfRuns):
             cause = run.end(Outcome.CANCELLED, cause)
             self._exchange(copy, message, cause)
             plan = self.resumed(copy) if self.protection.keeps else self._again(copy, run.plan)
-            self.start_run(copy, plan, cause, startup=self.parts.before(first=False))
+            self.start_run(copy, plan, cause, before=self.parts.before(first=False))
 
     def _again(self, copy: Copy[Run], plan: Plan) -> Plan:
         """Return `plan`, that of a run which ended before it had computed, with the period and cost

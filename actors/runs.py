@@ -151,7 +151,7 @@ class JobOfRuns(Job):
         self.copies[copy.number] = copy
         for part in self.parts.to[Part.placed]:
             part.placed(copy, message)
-        self.start_run(copy, self.plan(copy), cause, message, startup=self.parts.before(first=True))
+        self.start_run(copy, self.plan(copy), cause, message, before=self.parts.before(first=True))
 
     def plan(self, copy: Copy[Run]) -> Plan:
         """Return the plan of the first run of a copy that has just been placed: the state that the
@@ -172,10 +172,10 @@ class JobOfRuns(Job):
         cause: int,
         message: StartCopy | None = None,
         keeps: int | None = None,
-        startup: float = 0,
+        before: float = 0,
     ) -> None:
-        """Start the next run of a copy by this plan; the run spends `startup` time units before its
-        members fetch anything. `cause` is the number of the event that leads to it.
+        """Start the next run of a copy by this plan; `before` time units pass before its members
+        fetch anything. `cause` is the number of the event that leads to it.
 
         `message` is the scheduler's request if this is the copy's first run; `keeps` is the number
         of the run that held the same members before, if there was one.
@@ -191,7 +191,7 @@ class JobOfRuns(Job):
             for part in self.parts.to[Part.started]:
                 part.started(copy, message, cause)
         cause = self.log_tasks(copy, message, cause)
-        cause = run.start_up(startup, cause)
+        cause = run.start_up(before, cause)
         self.report_progress(copy, cause)
 
     def is_unseen(self) -> bool:
@@ -342,8 +342,8 @@ class JobOfRuns(Job):
                 part.resumes(copy)
             if copy.run is None and not copy.absent and copy.number in self.copies:
                 # Time to choose workers is not spent, as the copy has kept its own.
-                startup, plan = self.parts.before(first=False), self.resumed(copy)
-                self.start_run(copy, plan, copy.cause, keeps=copy.last, startup=startup)
+                before, plan = self.parts.before(first=False), self.resumed(copy)
+                self.start_run(copy, plan, copy.cause, keeps=copy.last, before=before)
             for part in settling:
                 part.settled(copy)
 

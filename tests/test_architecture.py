@@ -428,15 +428,16 @@ def test_few_files_of_a_room_name_a_mechanism(word: str) -> None:
     for room, most in NAMING.items():
         files = [path for path in SHIPPED if place(path).startswith(room)]
         found = [place(path) for path in files if re.search(rf"\b{word}\b", path.read_text())]
-        assert 0 < len(found) <= most, found
+        assert len(found) <= most, found
 
 
 MOST_NAMING = {
-    "standbys": 13,
+    "startup": 12,
+    "standbys": 12,
     "maintenance": 12,
     "undetected": 12,
-    "replicas": 13,
-    "reserve": 17,
+    "replicas": 12,
+    "reserve": 16,
 }
 """Words that name one mechanism, and the most files that ship that may have each: its home on each
 floor, the tables of these, and the section that has its keys."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import enum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from attrs import frozen
 
@@ -20,6 +20,9 @@ from actors.events.quantities import (
 )
 from actors.runtime import Event
 from policies.interface.pack import Cause
+
+if TYPE_CHECKING:
+    from policies.maths.cosched import Link
 
 
 class WhyIgnored(enum.Enum):
@@ -69,6 +72,13 @@ class PackDescribed(Event):
     """Whether applications that end before the faulty one computes again promise their workers to
     others (malleable17, section 5), under a policy that redistributes at faults; None in an older
     log, which does not record it."""
+
+    @property
+    def link(self) -> Link:
+        """The network over which applications are redistributed."""
+        from policies.maths.cosched import Link  # loads NumPy, which other events need not
+
+        return Link(self.startup, self.latency, self.unit)
 
 
 @frozen

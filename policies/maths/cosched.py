@@ -29,7 +29,7 @@ class Link:
     """The parameters of the cost of a redistribution (moving an application to another number of
     processors; malleable17, eq. 6)."""
 
-    startup: float = 0.0
+    fixed: float = 0.0
     """Startup time S of each redistribution, in s."""
     latency: float = 0.0
     """Latency beta of each message, in s."""
@@ -43,7 +43,7 @@ class Link:
         It is S + rounds x (footprint x inverse bandwidth / (before x after) + beta).
         """
         message = footprint * self.inverse_bandwidth / (before * after) + self.latency
-        return self.startup + round_count(before, after) * message
+        return self.fixed + round_count(before, after) * message
 
 
 def round_count(before: int, after: int) -> int:
@@ -187,7 +187,7 @@ class Costs:
         link, apart = self.link, after - before if after > before else before - after
         least = before if before < after else after
         message = self.footprint * link.inverse_bandwidth / (before * after) + link.latency
-        moved = start + (link.startup + (apart if apart > least else least) * message)
+        moved = start + (link.fixed + (apart if apart > least else least) * message)
         work = left * self.times[at]
         length = self.work[at]
         count = int(work / length)

@@ -156,7 +156,7 @@ def begin(w: World, event: e.ScenarioStarted) -> Script:
     framed(not kind or event.kinds == (kind,), "its decider has other jobs")
     each = not event.workers or len(event.workers) == event.processors
     framed(each, "each worker has a name, or none")
-    w.given = given(event)
+    w.keep(given(event))
     framed(w.given.unit == event.unit, f"its scenario's times are in {w.given.unit}")
     w.head, w.turns.lateness = event, event.late or 0
     w.free, w.able = Free((0, event.processors), event.processors), event.processors
@@ -271,7 +271,7 @@ def submit(w: World, event: e.JobSubmitted) -> Script:
         by = 0 if w.dependencies is None else w.dependencies.submitted(name)
     seq = yield event, by
     it = yield from coming(e.JobDescribed, name)
-    asked = w.given.of_job(name)
+    asked = w.asked(name)
     job, since = ExpectedJob(name, seq, it, whose, w.now, asked, wanted=seq), seq
     possible(not (job.plain and job.asks), "a plain job asks for no mechanism")
     for part in w.parts[PartRules.described] if job.asks else ():

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from actors.events import ApplicationDescribed, PackDescribed, PeriodRule, ProtectionKind
 from policies.maths.checkpoint import daly_work, young_period
-from policies.maths.cosched import Checkpointing, Costs, Link, costs, synthetic_times
+from policies.maths.cosched import Checkpointing, Costs, costs, synthetic_times
 from policies.maths.speedup import Profile, Table, amdahl, communication, mix, power, roofline
 from sims.audit.facts import ExpectedJob
 from sims.audit.law import Broken, Law, possible
@@ -58,10 +58,9 @@ def job_costs(
     Raises Broken for an invalid profile.
     """
     sizes = np.arange(pack.pair, workers + 1, pack.pair, dtype=np.float64)
-    link = Link(pack.startup, pack.latency, pack.unit)
     times = profile_times(job.application, sizes)
     expected = _expected(pack, job, storage)
-    return costs(times, job.application.footprint, pack.pair, link, expected)
+    return costs(times, job.application.footprint, pack.pair, pack.link, expected)
 
 
 def profile_times(application: ApplicationDescribed, sizes: Times) -> Times:

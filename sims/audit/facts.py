@@ -105,6 +105,8 @@ class ExpectedJob(Emitter):
     """Number of a plain job's attempts that ended early, which do not count as failures."""
     passed: tuple[float, int] = -1.0, 0
     """Time at which parts of the job's runs ended last, and the number of timers set by then."""
+    preparation: float = 0
+    """Time that passes before the members of a copy's first run fetch anything."""
     wanted: int = -1
     """Sequence number of the event since which the job has wanted workers."""
     over: tuple[str, float] = "completed", -1.0
@@ -119,7 +121,7 @@ class ExpectedJob(Emitter):
     def overhead(self) -> float:
         """Time for which a run holds its members in addition to its own work: its verification, and
         what passes before it begins in earnest."""
-        return self.described.verification + self.asked.startup + self.asked.select
+        return self.described.verification + self.preparation
 
     @property
     def plain(self) -> bool:

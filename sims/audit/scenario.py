@@ -11,7 +11,7 @@ from itertools import chain
 from math import inf
 from typing import Any, TypeVar
 
-from attrs import define, field, frozen
+from attrs import define, frozen
 
 from actors.events import DeciderKind, ScenarioStarted, Struck
 from actors.events.repair import RepairLaw
@@ -50,23 +50,13 @@ class GivenSaving:
 class Asked:
     """Mechanisms that the scenario asks for in a job's runs; by default it asks for none."""
 
-    startup: float = 0
-    """Time in which the processes of each run start."""
-    select: float = 0
-    """Time in which workers are chosen for a run on members that its job has not kept."""
-    ready: int = 0
-    """Largest number of workers that a copy holds ready besides its members."""
-    replicas: int = 1
-    """Number of groups of members that hold the whole state each."""
-    least: int = 1
-    """Number of groups that a run needs."""
-    regroup: float = 0
-    """Time for which a run pauses as groups drop out."""
-    rejoin: float = 0
-    """Time for which a run pauses as groups rejoin."""
     saving: GivenSaving = GivenSaving()
     stored: float | None = None
     """Bytes of a checkpoint on shared storage; None if none is kept there."""
+    ready: int = 0
+    """Largest number of workers that a copy holds ready besides its members."""
+    of: Mapping[type, Any] = {}
+    """Maps kinds of rules to what the job asks of their mechanism."""
 
 
 @frozen
@@ -93,10 +83,6 @@ class GivenPlatform:
     """Number of workers in a node: workers 0 to node - 1 are node 0, and so on."""
     spares: int
     """Number of spares, the workers with the highest numbers, on which no job starts."""
-    reserve: int
-    """Number of workers before them that their owner keeps until they are called."""
-    reserve_delay: float
-    """Time from the call of a worker until its owner has it UP."""
     detections: tuple[float, ...]
     """Delays after which the faults of each law are detected."""
     owned: tuple[range, ...]
@@ -108,8 +94,8 @@ class GivenPlatform:
         return any(self.detections)
 
     def has_owner(self, worker: int) -> bool:
-        """Return whether worker number `worker` has an owner who may take it away at any time;
-        windows of maintenance and the reserve do not count."""
+        """Return whether worker number `worker` has an owner who may take it away at any
+        time."""
         return any(worker in workers for workers in self.owned)
 
 
@@ -167,11 +153,6 @@ class Given:
     it."""
     own: Mapping[str, Table]
     """Maps the names of the jobs that the scenario lists to their tables."""
-    usual: Asked = field(init=False)
-    """Mechanisms for which a job asks that the scenario does not list."""
-
-    def __attrs_post_init__(self) -> None:
-        self.usual = self._asked({})
 
     @property
     def laws(self) -> Sequence[Table]:
@@ -188,12 +169,12 @@ class Given:
         """What is said of the platform."""
         pool = _table(self.table, "platform")
         faults = (it for it in self.laws if it.get("effect") != "hang")
-        node, spares = _whole(pool, "node", 1), _whole(pool, "spares", 0)
+        node, spares = whole(pool, "node", 1), whole(pool, "spares", 0)
         possible(node >= 1, "a node has no worker")
         return GivenPlatform(
             sum(count for _, count in self._workers),
-            *(node, spares, _whole(pool, "reserve", 0), _amount(pool, "reserve_delay")),
-            tuple(_amount(it, "detection") for it in faults),
+            *(node, spares),
+            tuple(amount(it, "detection") for it in faults),
             tuple(self._owned()),
         )
 
@@ -202,13 +183,13 @@ class Given:
         """The tables that describe workers, whose numbers follow on each other's, each with their
         number: [platform], the listed ones, and that of the drawn workers."""
         pool, drawn = _table(self.table, "platform"), _table(self.table, "random_workers")
-        listed = ((it, _whole(it, "count", 1)) for it in _tables(self.table, "workers"))
-        return [(pool, _whole(pool, "workers", 0)), *listed, (drawn, _whole(drawn, "count", 0))]
+        listed = ((it, whole(it, "count", 1)) for it in _tables(self.table, "workers"))
+        return [(pool, whole(pool, "workers", 0)), *listed, (drawn, whole(drawn, "count", 0))]
 
     def bounds(self, tasks: int) -> dict[int, int]:
         """Return, for each worker, the largest number of tasks of a job that it holds at once: its
         memory, without which it holds all `tasks` of an iteration."""
-        each = ([_whole(it, "memory", tasks)] * count for it, count in self._workers)
+        each = ([whole(it, "memory", tasks)] * count for it, count in self._workers)
         return dict(enumerate(chain.from_iterable(each)))
 
     def _owned(self) -> Iterator[range]:
@@ -233,7 +214,7 @@ class Given:
             workers = set[int]()
             for first, last in SPAN.findall(str(it.get("units", ""))):
                 workers.update(range(int(first), int(last or first) + 1))
-            longest = _amount(it, "longest") if "longest" in it else None
+            longest = amount(it, "longest") if "longest" in it else None
             flags, tier = (bool(it.get("default")), bool(it.get("exclusive"))), it.get("tier", 1)
             possible(isinstance(tier, int), "its scenario has tier = {}", tier)
             about = longest, *flags, tier
@@ -246,8 +227,8 @@ class Given:
         if not section:
             return None
         stages, laws = _tables(section, "stages"), self.laws
-        times = tuple(_amount(it, "time") for it in stages)
-        crews = tuple(_whole(it, "crews", 1) if "crews" in it else None for it in stages)
+        times = tuple(amount(it, "time") for it in stages)
+        crews = tuple(whole(it, "crews", 1) if "crews" in it else None for it in stages)
         possible(stages and 0 not in (*times, *crews), "nothing can be repaired like that")
         return GivenRepair(
             tuple(_member(RepairLaw, it.get("law", "exponential")) for it in stages),
@@ -264,7 +245,7 @@ class Given:
         section = _table(self.table, "master")
         if not section:
             return None
-        channels = _whole(section, "channels", 0)
+        channels = whole(section, "channels", 0)
         possible(channels >= 1, "{} channels", channels)
         order = "timetable" if section.get("timetable") else section.get("order", "started-first")
         return channels, str(order)
@@ -272,19 +253,19 @@ class Given:
     def verification(self, job: str) -> float:
         """Return the time that the detector takes at the end of each run of a listed job."""
         own, section = self.own[job], _table(self.table, "job")
-        return _amount(own if "verification" in own else section, "verification")
+        return amount(own if "verification" in own else section, "verification")
 
     def estimate(self, job: str) -> float | None:
         """Return the run time that the user of a listed job requested; None if no time."""
         own = self.own[job]
-        return _amount(own, "estimate") if "estimate" in own else None
+        return amount(own, "estimate") if "estimate" in own else None
 
     def messages(self, job: str) -> Messages:
         """Return the messages of the job called `job`, where there is a master."""
         section = _table(self.table, "master")
         table = {**section, **self.own.get(job, {})}
         label = "program" if section.get("shared_program") else job
-        program, data, image = (_amount(table, key) for key in ("program", "data", "image"))
+        program, data, image = (amount(table, key) for key in ("program", "data", "image"))
         return Messages(program, data, image, label)
 
     @property
@@ -294,34 +275,20 @@ class Given:
         section = _table(self.table, "storage")
         if not section:
             return None
-        whole = _amount(section, "bandwidth")
-        each = _amount(section, "worker_bandwidth") if "worker_bandwidth" in section else inf
-        possible(whole > 0 and each > 0, "nothing could pass to the storage")
-        return whole, each
+        shared = amount(section, "bandwidth")
+        each = amount(section, "worker_bandwidth") if "worker_bandwidth" in section else inf
+        possible(shared > 0 and each > 0, "nothing could pass to the storage")
+        return shared, each
 
-    def of_job(self, name: str) -> Asked:
-        """Return the mechanisms for which the job called `name` asks."""
-        own = self.own.get(name)
-        return self.usual if own is None else self._asked(own)
+    def section(self, name: str) -> Table:
+        """Return the section of that name; empty where there is none."""
+        return _table(self.table, name)
 
-    def _asked(self, own: Table) -> Asked:
+    def asked(self, own: Table, ready: int, of: Mapping[type, Any]) -> Asked:
         """Return the mechanisms for which a job asks: those of its own table, and what the sections
-        say of all jobs."""
-        section = _table(self.table, "job")
-        choice = section.get("select", 0)
-        if isinstance(choice, dict):  # of rigid jobs, `select` says which jobs of a log take part
-            choice = choice.get("choosing", 0)
-        usual = {"startup": section.get("startup", 0), "select": choice}
-        startup, select = (_amount(usual | dict(own), key) for key in usual)
-        standbys, replicas = _whole(own, "standbys", 0), _whole(own, "replicas", 1)
-        least, pauses = 1, (0.0, 0.0)
-        if replicas != 1:
-            least = _whole(own, "least", 1)
-            possible(1 <= least <= replicas, "there are no such replicas")
-            pauses = _amount(own, "regroup"), _amount(own, "rejoin")
+        say of all jobs. `ready` and `of` are what the mechanisms' rules find there."""
         guarded = _table(own, "protection") or _table(self.table, "protection")
-        groups = standbys, replicas, least, *pauses
-        asked = Asked(startup, select, *groups, _saving(guarded), self._stored(guarded))
+        asked = Asked(_saving(guarded), self._stored(guarded), ready, of)
         return NOTHING if asked == NOTHING else asked
 
     def _stored(self, protection: Table) -> float | None:
@@ -331,7 +298,7 @@ class Given:
         stores = kind == "images" or (kind == "buddies" and "images_every" in protection)
         if not stores or "bytes" not in protection or self.storage is None:
             return None
-        return _amount(protection, "bytes")
+        return amount(protection, "bytes")
 
 
 def _saving(protection: Table) -> GivenSaving:
@@ -340,18 +307,18 @@ def _saving(protection: Table) -> GivenSaving:
     kind = protection.get("kind", "none")
     if kind == "none":
         return GivenSaving()
-    slowdown, notice = _amount(protection, "slowdown"), protection.get("on_notice") == "save"
+    slowdown, notice = amount(protection, "slowdown"), protection.get("on_notice") == "save"
     possible(slowdown <= 1, "its scenario has slowdown = {}", slowdown)
     beside = notice, bool(protection.get("blocking", True)), slowdown
     if kind != "buddies":
         return GivenSaving(*beside)
     every = after = None
     if "images_every" in protection:
-        every = _whole(protection, "images_every", 1)
+        every = whole(protection, "images_every", 1)
         possible(every > 0, "no checkpoint is the 0th")
     if "replace_after" in protection:
-        after = _amount(protection, "replace_after")
-    return GivenSaving(*beside, every, _amount(protection, "image_cost"), after)
+        after = amount(protection, "replace_after")
+    return GivenSaving(*beside, every, amount(protection, "image_cost"), after)
 
 
 def given(head: ScenarioStarted) -> Given:
@@ -396,7 +363,7 @@ def _member(kind: type[Member], word: Any) -> Member:
     return found  # type: ignore[return-value]
 
 
-def _amount(table: Table, key: str, usual: float = 0) -> float:
+def amount(table: Table, key: str, usual: float = 0) -> float:
     """Return the number `key` of a table, `usual` where there is none. Raises Broken where it is
     no number from 0 on."""
     found = table.get(key, usual)
@@ -405,10 +372,10 @@ def _amount(table: Table, key: str, usual: float = 0) -> float:
     return float(found)
 
 
-def _whole(table: Table, key: str, usual: int) -> int:
+def whole(table: Table, key: str, usual: int) -> int:
     """Return the whole number `key` of a table, `usual` where there is none. Raises Broken where it
     is none from 0 on."""
-    found = _amount(table, key, usual)
+    found = amount(table, key, usual)
     possible(found == int(found), "its scenario has {} = {}", key, found)
     return int(found)
 

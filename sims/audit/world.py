@@ -23,7 +23,7 @@ from actors.runtime import Event, Record
 from policies.availability import WorkerState
 from sims.audit.facts import Change, ExpectedCopy, ExpectedJob, ExpectedRun, HeadLine
 from sims.audit.law import allowed, possible
-from sims.audit.scenario import Given, GivenPlatform
+from sims.audit.scenario import NOTHING, Asked, Given, GivenPlatform, Table
 from sims.audit.turns import Emitter, Script, Turns
 from sims.audit.workers import DOWN, UP, ExpectedWorker, Free, Spans, joined, numbers
 
@@ -54,6 +54,16 @@ class PartRules:
 
     def describe(self, event: Any) -> None:
         """Keep what the line `head` says. Raises Broken where that cannot be."""
+
+    def asked(self, own: Table) -> Any:
+        """Return what a job asks of the mechanism which has the table `own` in the scenario, empty
+        where it is not listed; None if it asks nothing. Raises Broken where no job can ask that."""
+        return None
+
+    def held_ready(self, own: Table) -> int:
+        """Return the largest number of workers that a copy of such a job holds ready besides its
+        members."""
+        return 0
 
     def handlers(self) -> Mapping[type[Event], Handler]:
         """Return, for the classes of lines that belong to the mechanism and that an input or a
@@ -233,6 +243,8 @@ class World:
     """First line of the log."""
     given: Given = field(init=False)
     """What the scenario in that line gives."""
+    usual: Asked = NOTHING
+    """Mechanisms for which a job asks that the scenario does not list."""
     first: int = 0
     """Sequence number of the first line of this instant."""
     closed: int | None = None
@@ -311,6 +323,24 @@ class World:
         self.not_of_jobs = frozenset((PartMeasured, *kinds))  # a process measures its part
         for part in self.parts[PartRules.handlers]:
             self.handlers.update(part.handlers())
+
+    # --- the scenario -------------------------------------------------------------------------
+
+    def keep(self, scenario: Given) -> None:
+        """Keep what the scenario gives, and what jobs ask for that it does not list."""
+        self.given = scenario
+        self.usual = self._asked({})
+
+    def asked(self, job: str) -> Asked:
+        """Return the mechanisms for which the job of that name asks."""
+        own = self.given.own.get(job)
+        return self.usual if own is None else self._asked(own)
+
+    def _asked(self, own: Table) -> Asked:
+        answers = ((type(part), part.asked(own)) for part in self.parts[PartRules.asked])
+        of = {kind: answer for kind, answer in answers if answer is not None}
+        ready = sum(part.held_ready(own) for part in self.parts[PartRules.held_ready])
+        return self.given.asked(own, ready, of)
 
     # --- line after line ----------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ from sims.errors import imported, visible
 from sims.estimates import estimate_as_json, rounded, rounded_ratio
 from sims.exports.tables import SUFFIXES, Library, library_or_default, polars_or_error
 from sims.intervals import FEW, FEWEST_BLOCKS, Estimate, differing
-from sims.telling import SECOND, about, amount_of, as_html, as_text, counted, units
+from sims.telling import SECOND, amount_of, as_html, as_text, counted, units
 from sims.writing import check_suffix
 
 if TYPE_CHECKING:
@@ -224,19 +224,20 @@ def _titled(by: str, cell: Comparison) -> str:
 
 def assumptions(scenario: Scenario) -> str:
     """Return what the scenario assumes of faults and their units' ages, silent errors, owners and
-    start-ups, and what it draws from a log or once for all runs, as a line such as `exponential
+    mechanisms, and what it draws from a log or once for all runs, as a line such as `exponential
     faults of new units, no start-up`."""
+    from sims.scenario.parts import PARTS  # a table of stored runs needs none
+
     laws = ", ".join(dict.fromkeys(map(_law, scenario.faults.laws))) or "no faults"
     errors = ", silent errors" if scenario.errors.given else ""
     owners = ", owners as given" if scenario.full_platform.owned else ""
-    startup = scenario.job.startup or 0
-    start = f"a start-up of {about(startup, scenario.times.value)}" if startup else "no start-up"
+    further = ", ".join(it for part in PARTS for it in part.conditions(scenario))
     again = getattr(scenario.job, "resample", None)
     drawn = f", {counted(again.blocks, 'block')} of one log drawn anew in each run" if again else ""
     kinds = {"jobs": getattr(scenario.job, "synthetic", None), "workers": scenario.random_workers}
     once = " and ".join(name for name, it in kinds.items() if it)
     same = f", the same drawn {once} for all seeds" if once else ""
-    return f"{laws}{errors}{owners}, {start}{drawn}{same}"
+    return f"{laws}{errors}{owners}, {further}{drawn}{same}"
 
 
 def _law(law: AnyFault) -> str:

@@ -114,22 +114,11 @@ class Head:
 
     # --- jobs ---------------------------------------------------------------------------------
 
-    def startup(self, job: str) -> float:
-        """Return the time in which each run of the job starts up."""
-        if self.scenario is None:
-            return 0
-        own = self._listed.get(job)
-        asked = None if own is None else own.startup
-        return self.scenario.job.startup if asked is None else asked
-
-    def select(self, job: str) -> float:
-        """Return the time in which workers are chosen for a run of the job that takes over no kept
-        members."""
-        if self.scenario is None:
-            return 0
-        own = self._listed.get(job)
-        asked = None if own is None else own.select
-        return self.scenario.job.selecting if asked is None else asked
+    def before(self, job: str, first: bool) -> float:
+        """Return the time that passes before the members of a run of the job fetch anything.
+        `first`: the run takes over no kept members."""
+        section = None if self.scenario is None else self.scenario.job
+        return 0 if section is None else section.before(self._listed.get(job), first)
 
     def deadlines(self) -> dict[str, float]:
         """Map the names of the jobs with a deadline to these, as times after their submissions."""

@@ -107,15 +107,10 @@ class Job:
             *(self.ended_by, self.partition),
         )
 
-    @property
-    def startup(self) -> float:
-        """Time in which each run of the job starts up."""
-        return self.head.startup(self.name)
-
-    @property
-    def select(self) -> float:
-        """Time in which workers are chosen for a run that takes over no kept members."""
-        return self.head.select(self.name)
+    def before(self, first: bool) -> float:
+        """Return the time that passes before the members of a run of the job fetch anything.
+        `first`: the run takes over no kept members."""
+        return self.head.before(self.name, first)
 
     @property
     def stored(self) -> float | None:

@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 
 from sims.blocks import Floats
+from sims.history.rows import Use
 from sims.history.summary import Summary
 from sims.metrics.jobs import QUANTITIES, STATISTICS, statistic
 from sims.metrics.report import Report
@@ -84,20 +85,20 @@ class Measure(enum.Enum):
     """Jain's index of users' mean bounded slowdowns: 1 if all are equal."""
     GOODPUT = "goodput"
     """Useful share of the processor-time that jobs held; it sums to 1 with the next eleven."""
-    LOST = "overhead-lost"
+    LOST = f"overhead-{Use.LOST.value}"
     """Share of the processor-time that jobs held that was lost, and redone later."""
-    CHECKPOINT = "overhead-checkpoint"
+    CHECKPOINT = f"overhead-{Use.CHECKPOINT.value}"
     """Share of the processor-time that jobs held that went to checkpoints; the following measures
     are such shares, too."""
-    STARTUP = "overhead-startup"
-    RECOVERY = "overhead-recovery"
-    REDISTRIBUTION = "overhead-redistribution"
-    TRANSFER = "overhead-transfer"
-    WAITING = "overhead-waiting"
-    REDUNDANT = "overhead-redundant"
-    VERIFICATION = "overhead-verification"
-    RECLAIMED = "overhead-reclaimed"
-    DOWN = "overhead-down"
+    STARTUP = f"overhead-{Use.STARTUP.value}"
+    RECOVERY = f"overhead-{Use.RECOVERY.value}"
+    REDISTRIBUTION = f"overhead-{Use.REDISTRIBUTION.value}"
+    TRANSFER = f"overhead-{Use.TRANSFER.value}"
+    WAITING = f"overhead-{Use.WAITING.value}"
+    REDUNDANT = f"overhead-{Use.REDUNDANT.value}"
+    VERIFICATION = f"overhead-{Use.VERIFICATION.value}"
+    RECLAIMED = f"overhead-{Use.RECLAIMED.value}"
+    DOWN = f"overhead-{Use.DOWN.value}"
     ETTR = "ettr"
     """Effective training time ratio: mean over the jobs of work over the time from the first start
     to completion."""

@@ -104,11 +104,12 @@ def _one_sided_costs(place: str, section: ProtectionSection, scenario: Scenario)
     does not pay if it starts from scratch: comparisons of the two would be unfair.
 
     `place` is the dotted key of the protection `section`. Nothing is yielded where no run can end
-    early, or where all of the protection's jobs have a start-up, which every run pays.
+    early, or where all of the protection's jobs pay a cost in every run.
     """
     kind, master, cloned = section.kind, scenario.master, section.copies > 1 and section.cloning
     free = "a run that starts from scratch pays nothing: saving less may look better than it is"
-    free += " (job.startup is a cost of every run)"
+    every = {key for part in PARTS for _, key in part.each_run(scenario.job, None)}
+    free += f" ({' and '.join(sorted(every))} is a cost of every run)"
     if not _can_end_early(scenario) or not _starts_free(place, scenario):
         return
     if section.recovery and kind is ProtectionKind.NONE:
@@ -129,16 +130,18 @@ def _one_sided_costs(place: str, section: ProtectionSection, scenario: Scenario)
 
 def _starts_free(place: str, scenario: Scenario) -> bool:
     """Return whether the protection at this dotted place (`protection` or `job.jobs.K.protection`)
-    applies to a job that starts up in no time."""
+    applies to a job whose runs can begin at no cost."""
     section = scenario.job
     jobs = [
         job
         for k, job in enumerate(section.jobs)
         if place == ("protection" if job.protection is None else f"job.jobs.{k}.protection")
     ]
-    if not section.jobs:
-        return not section.startup
-    return any(not (section.startup if it.startup is None else it.startup) for it in jobs)
+    costs = [
+        sum(time for part in PARTS for time, _ in part.each_run(section, own))
+        for own in (jobs if section.jobs else (None,))
+    ]
+    return not all(costs)
 
 
 # --- settings without effect ----------------------------------------------------------------------

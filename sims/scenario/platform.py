@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from math import inf
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from attrs import evolve, field, frozen
 from numpy.random import Generator
@@ -33,6 +33,9 @@ from sims.scenario.trace_files import SpotFile, TraceFile
 from sims.scenario.workers import PlatformSection, RandomWorkers, WorkerFields, WorkerSection
 from sims.tables import Section
 from sims.tables.fields import Count, PositiveAmount, Time
+
+if TYPE_CHECKING:
+    from policies.maths.cosched import Link
 
 AnyWorker = TypeVar("AnyWorker", bound=WorkerFields)
 Spans = Sequence[tuple[float, float]]
@@ -456,3 +459,10 @@ class LinkSection(Section):
     """beta: time that each message adds, s."""
     startup: Time = 0.0
     """S: time that each redistribution adds, s."""
+
+    @property
+    def costs(self) -> Link:
+        """The parameters of the cost of a redistribution."""
+        from policies.maths.cosched import Link  # only a pack needs it
+
+        return Link(self.startup, self.latency, self.unit)

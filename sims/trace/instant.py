@@ -65,7 +65,7 @@ class Held:
         if time is None:
             # Without a user's estimate, the run's own remaining work is the best guess.
             time = 0 if first.copied else first.event.work - first.event.begun
-        begins = job.startup + (job.select if first.event.keeps is None else 0)
+        begins = job.before(first.event.keeps is None)
         believed = first.start + begins + time + job.verification
         since = min(it.holding for it in runs)
         return cls(job.name, first.number, first.kept, processors, since, first.start, believed)

@@ -324,7 +324,7 @@ class Wait:
         if run is None or described is None or self.started.decider is not DeciderKind.QUEUE:
             return ""
         work = run.event.work if described.estimate is None else described.estimate
-        end = it.t + me.select + me.startup + work + described.verification
+        end = it.t + me.before(first=True) + work + described.verification
         near = [its for its in self.windows if it.t <= its.start < end]
         gone = {n for its in near for n in numbers_in(its.workers)}
         if self.mine is None or not near or len(it.numbers - gone) >= self.mine.width:

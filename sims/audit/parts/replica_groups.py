@@ -7,11 +7,10 @@ import enum
 from collections.abc import Callable
 from functools import partial
 
-from attrs import Factory, define, field
+from attrs import Factory, define, field, frozen
 
 from sims.audit.facts import ExpectedCopy, ExpectedRun
 from sims.audit.law import LinePhase
-from sims.audit.scenario import Asked
 from sims.audit.turns import NEGLIGIBLE, Script, Timer
 from sims.audit.world import World
 
@@ -60,12 +59,26 @@ class ExpectedGroup:
         return self.stage is not ReplicaStage.IN
 
 
+@frozen
+class GivenReplicas:
+    """What a job says of its groups of members that hold the whole state each."""
+
+    count: int
+    """Number of the groups."""
+    least: int
+    """Number of groups that a run needs."""
+    regroup: float
+    """Time for which a run pauses as groups drop out."""
+    rejoin: float
+    """Time for which a run pauses as groups rejoin."""
+
+
 @define(eq=False)
 class ExpectedReplicas:
     """The groups of members, which hold the whole state each, into which a copy's members
     are divided, and the faults among them (E1)."""
 
-    asked: Asked
+    asked: GivenReplicas
     groups: list[ExpectedGroup]
     pause: Pause | None = None
     """Pause of the run, if one is under way."""

@@ -16,7 +16,14 @@ from sims.audit import link, stages
 from sims.audit.facts import ExpectedCopy, ExpectedJob, ExpectedRun
 from sims.audit.law import LinePhase, possible
 from sims.audit.parts import storage
-from sims.audit.parts.replica_groups import ExpectedGroup, ExpectedReplicas, Pause, ReplicaStage
+from sims.audit.parts.replica_groups import (
+    ExpectedGroup,
+    ExpectedReplicas,
+    GivenReplicas,
+    Pause,
+    ReplicaStage,
+)
+from sims.audit.scenario import Table, amount, whole
 from sims.audit.turns import LATER, Script
 from sims.audit.workers import DOWN, ExpectedWorker, Spans, extent, joined, written
 from sims.audit.world import PartRules, World
@@ -29,18 +36,27 @@ JUDGED = -LATER - (LATER >> 2)
 class ReplicaRules(PartRules):
     """The rules of replicas."""
 
+    def asked(self, own: Table) -> GivenReplicas | None:
+        count = whole(own, "replicas", 1)
+        if count == 1:
+            return None
+        least = whole(own, "least", 1)
+        possible(1 <= least <= count, "there are no such replicas")
+        return GivenReplicas(count, least, amount(own, "regroup"), amount(own, "rejoin"))
+
     def described(self, job: ExpectedJob) -> None:
         rigid = job.described.kind is JobKind.RIGID
-        possible(rigid or job.asked.replicas == 1, "only rigid jobs have replicas")
+        possible(rigid or ReplicaRules not in job.asked.of, "only rigid jobs have replicas")
 
     def placing(self, job: ExpectedJob, spans: Spans) -> None:
-        count = job.asked.replicas
+        asked: GivenReplicas | None = job.asked.of.get(ReplicaRules)
+        count = 1 if asked is None else asked.count
         possible(extent(spans) % count == 0, "{} members are no {} replicas", extent(spans), count)
 
     def placed(self, copy: ExpectedCopy) -> None:
-        asked = copy.job.asked
-        if asked.replicas > 1:
-            members, each = copy.members, copy.full // asked.replicas
+        asked: GivenReplicas | None = copy.job.asked.of.get(ReplicaRules)
+        if asked is not None:
+            members, each = copy.members, copy.full // asked.count
             parts = (members[k : k + each] for k in range(0, len(members), each))
             copy.division = ExpectedReplicas(asked, [ExpectedGroup(part) for part in parts])
 

@@ -15,6 +15,7 @@ from policies.availability import WorkerState
 from sims.audit import partitions
 from sims.audit.facts import ExpectedJob
 from sims.audit.law import LinePhase, allowed, comes, possible, same
+from sims.audit.scenario import amount, whole
 from sims.audit.turns import Emitter, Script
 from sims.audit.workers import DOWN, RECLAIMED, UP, ExpectedWorker
 from sims.audit.world import Handler, PartRules, World
@@ -176,10 +177,10 @@ class ReserveRules(PartRules):
     def prepare(self) -> None:
         """Keep the workers of the reserve, the last ones before the spares, and the delay after
         which a called one comes."""
-        w, platform = self.w, self.w.platform
-        if platform.reserve:
-            workers = range(max(w.able - platform.reserve, 0), w.able)
-            delay = platform.reserve_delay
+        w, section = self.w, self.w.given.section("platform")
+        count, delay = whole(section, "reserve", 0), amount(section, "reserve_delay")
+        if count:
+            workers = range(max(w.able - count, 0), w.able)
             self.reserve = ExpectedReserve(w, frozenset(workers), delay, list(workers))
             w.decider.calls_described()
 

@@ -16,6 +16,7 @@ from sims.audit.facts import ExpectedCopy, ExpectedJob, ExpectedRun
 from sims.audit.law import allowed, comes, coming, follows
 from sims.audit.parts.replacement import replaceable
 from sims.audit.protection import protection
+from sims.audit.scenario import Table, whole
 from sims.audit.turns import Script
 from sims.audit.workers import DOWN, ExpectedWorker, Spans, extent, numbers, parse_spans
 from sims.audit.world import Handler, PartRules, World
@@ -29,6 +30,9 @@ class StandbyRules(PartRules):
 
     def handlers(self) -> Mapping[type[Event], Handler]:
         return {StandbyJoined: join}
+
+    def held_ready(self, own: Table) -> int:
+        return whole(own, "standbys", 0)
 
     def placing(self, job: ExpectedJob, spans: Spans) -> None:
         w = self.w

@@ -68,16 +68,15 @@ def _in_columns(scenario: Scenario) -> bool:
     if not isinstance(job, RigidSection) or not (job.stream or job.jobs):
         return False
     bare = own.kind is ProtectionKind.NONE and not own.delay and not job.verification
-    bare = bare and not job.startup and not job.selecting
+    bare = bare and not any(job.before(it, first=True) for it in (None, *job.jobs))
     listed = all(map(_only_work, job.jobs))
     return bare and listed and not any(_disturbances(scenario).values())
 
 
 def _only_work(job: AnyJob) -> bool:
     """Return whether a listed job is rigid with one worker, follows no other, and has no
-    protection, listed failures, verification, estimate or start-up of its own."""
+    protection, listed failures, verification or estimate of its own."""
     more = job.protection or job.verdicts or job.verification or job.estimate
-    more = more or job.startup or job.select
     alone = not more and not job.after
     return isinstance(job, RigidJob) and job.processors == 1 and alone
 

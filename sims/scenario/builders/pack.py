@@ -73,7 +73,7 @@ def decider(scenario: Scenario, jobs: Workload, system: System) -> PackDecider:
 def described(scenario: Scenario) -> PackDescribed:
     """Return the event that describes the pack in the log: group size, downtime, MTBF, link, and
     whether faults can be fatal."""
-    job, link, guard = scenario.job, scenario.link, scenario.protection
+    job, link, guard = scenario.job, scenario.link.costs, scenario.protection
     as_in_paper = _as_in_paper(scenario)
     # malleable17's own rule is its own combination's default.
     fatal = not as_in_paper if guard.fatal is None else guard.fatal is Fatal.POSSIBLE
@@ -81,7 +81,7 @@ def described(scenario: Scenario) -> PackDescribed:
     return PackDescribed(
         job.pair if isinstance(job, MalleableSection) else PAIR,
         *(fatal, scenario.mean_downtime, _mtbf(scenario)),
-        *(link.unit, link.latency, link.startup),
+        *(link.inverse_bandwidth, link.latency, link.fixed),
         # A run that an error spoils ends later than announced, so the workers that it promised to
         # release come later too.
         as_in_paper and not fatal and not may_err,

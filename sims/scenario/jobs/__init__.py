@@ -275,6 +275,24 @@ class JobFields(Section):
         select: Selection | float = getattr(self, "select", 0)
         return select.choosing if isinstance(select, Selection) else select
 
+    def startup_of(self, own: ListedJob | None) -> float:
+        """Return the time in which each run of a job starts up; `own` is its entry if it is
+        listed."""
+        asked = None if own is None else own.startup
+        return self.startup if asked is None else asked
+
+    def selecting_of(self, own: ListedJob | None) -> float:
+        """Return the time that the choice of workers for a run of a job takes before it starts up;
+        `own` is its entry if it is listed."""
+        asked = None if own is None else own.select
+        return self.selecting if asked is None else asked
+
+    def before(self, own: ListedJob | None, first: bool) -> float:
+        """Return the time that passes before the members of a run of a job fetch anything. `own` is
+        the job's entry if it is listed; `first`: the run takes over no kept members."""
+        startup = self.startup_of(own)
+        return self.selecting_of(own) + startup if first else startup
+
     @property
     def listed(self) -> tuple[AnyJob, ...]:
         """The jobs that the section describes one by one."""

@@ -250,12 +250,11 @@ def costs_of(
 
     Raises ValueError for an unknown profile.
     """
-    from policies.maths.cosched import Link, costs
+    from policies.maths.cosched import costs
 
     sizes = pack.pair * np.arange(1, workers // pack.pair + 1, dtype=np.float64)
     times = durations(_model_of(application), application.footprint, sizes)
-    link = Link(pack.startup, pack.latency, pack.unit)
-    return costs(times, application.footprint, pack.pair, link, protection)
+    return costs(times, application.footprint, pack.pair, pack.link, protection)
 
 
 def checkpointing(

@@ -239,6 +239,15 @@ class ScenarioPart:
         set."""
         yield from ()
 
+    def each_run(self, section: JobSection, own: AnyJob | None) -> Iterator[Timed]:
+        """Yield the time that every run of a job spends, whatever it continues from, with the key
+        that sets it for all jobs. `own` is the job's entry if it is listed."""
+        yield from ()
+
+    def conditions(self, scenario: Scenario) -> Iterator[str]:
+        """Yield what a comparison of runs has to say that its scenario assumes."""
+        yield from ()
+
     def lines(self, scenario: Scenario, submissions: Submissions) -> Iterator[str]:
         """Yield lines on the mechanism, where no pack decides."""
         yield from ()

@@ -12,6 +12,7 @@ from policies.interface.queue import BatchJob
 from sims.scenario import Scenario
 from sims.scenario.jobs import AnyJob, JobSection
 from sims.scenario.parts.part import ScenarioPart, Timed
+from sims.telling import about
 
 
 class Startup(ScenarioPart):
@@ -20,10 +21,7 @@ class Startup(ScenarioPart):
     unplayable: ClassVar[str] = "start-up"
 
     def asked(self, job: BatchJob, section: JobSection, own: AnyJob | None) -> BatchJob:
-        startup, select = section.startup, section.selecting
-        if own is not None:
-            startup = startup if own.startup is None else own.startup
-            select = select if own.select is None else own.select
+        startup, select = section.startup_of(own), section.selecting_of(own)
         return evolve(job, startup=startup, select=select) if startup or select else job
 
     def simulated(self, scenario: Scenario) -> Iterator[str]:
@@ -31,6 +29,13 @@ class Startup(ScenarioPart):
         own = any(it.startup or it.select for it in section.jobs)
         if section.startup or section.selecting or own:
             yield "job.startup"
+
+    def each_run(self, section: JobSection, own: AnyJob | None) -> Iterator[Timed]:
+        yield section.startup_of(own), "job.startup"
+
+    def conditions(self, scenario: Scenario) -> Iterator[str]:
+        time = scenario.job.startup
+        yield f"a start-up of {about(time, scenario.times.value)}" if time else "no start-up"
 
     def lengths(self, scenario: Scenario) -> Iterator[Timed]:
         section = scenario.job

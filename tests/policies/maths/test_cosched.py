@@ -35,7 +35,7 @@ def test_figure_3s_redistribution_takes_four_rounds() -> None:
 
 
 def test_growing_by_more_than_doubling_waits_for_the_newcomers_ports() -> None:
-    assert Link(startup=1, latency=0.5, inverse_bandwidth=2).cost(120, 2, 10) == 1 + 8 * (
+    assert Link(fixed=1, latency=0.5, inverse_bandwidth=2).cost(120, 2, 10) == 1 + 8 * (
         240 / 20 + 0.5
     )
 
