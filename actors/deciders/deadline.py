@@ -8,9 +8,9 @@ from math import floor
 
 from attrs import define, evolve, field
 
+from actors.decider import Decider, DecidersHost
 from actors.messages import CopyOver, Decide, RunProgress
 from actors.runtime import Phase
-from actors.scheduler import Decider, Scheduler
 from policies.availability import WorkerState
 from policies.interface.deadline import DueJob, KindPolicy, Offer
 from policies.interface.queue import BatchJob
@@ -58,11 +58,11 @@ class DeadlineDecider(Decider):
     until: float
     """Time of the last deadline, after which no regular calls are made, so that jobs that wait for
     ever end in a deadlock report."""
-    scheduler: Scheduler = field(init=False, repr=False)
+    scheduler: DecidersHost = field(init=False, repr=False)
     tick: float = field(init=False, default=0)
     """Time of the next regular call of the policies."""
 
-    def attach(self, scheduler: Scheduler) -> None:
+    def attach(self, scheduler: DecidersHost) -> None:
         self.scheduler = scheduler
 
     # --- messages from the scheduler ----------------------------------------------------------

@@ -11,12 +11,12 @@ import numpy as np
 from attrs import define, field
 from numpy.random import Generator
 
+from actors.decider import Decider, DecidersHost
 from actors.deciders.copies.checks import ActiveTable, CheckedCopies
 from actors.deciders.copies.placement import PlacementRule, Placer
 from actors.events import Stage
 from actors.messages import CopyOver, RunProgress, StateSaved
 from actors.progress import remaining
-from actors.scheduler import Decider, Scheduler
 from policies.availability import WorkerState
 from policies.interface.copies import Counts, RedundancyPolicy
 from policies.interface.queue import BatchJob
@@ -52,7 +52,7 @@ class CopyRuns(Decider):
     """Whether the jobs' copies are cloned; the policy must agree."""
     exact: bool = False
     """Whether all times, sizes and speeds are Fractions."""
-    scheduler: Scheduler = field(init=False, repr=False)
+    scheduler: DecidersHost = field(init=False, repr=False)
     table: ActiveTable = field(init=False)
     placer: Placer = field(init=False)
     ask: CheckedCopies = field(init=False)
@@ -72,7 +72,7 @@ class CopyRuns(Decider):
     outdated: bool = field(init=False, default=False)
     """Whether anything has happened since the last placement that calls for the policy."""
 
-    def attach(self, scheduler: Scheduler) -> None:
+    def attach(self, scheduler: DecidersHost) -> None:
         self.scheduler = scheduler
         system = scheduler.system
         self.up = frozenset(range(scheduler.pool.size))

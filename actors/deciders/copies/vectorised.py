@@ -9,6 +9,7 @@ import numpy as np
 from attrs import define, field
 from numpy.random import Generator
 
+from actors.decider import Decider, DecidersHost
 from actors.deciders.copies.checks import ActiveTable, CheckedCopies
 from actors.deciders.copies.jobs import FirstCopyEnded
 from actors.deciders.copies.placement import OwnStates, Placed, PlacementRule, Placer, RunLog
@@ -23,7 +24,6 @@ from actors.deciders.copies.running import (
 from actors.events import CopiesPlaced, CopiesSettled, GainDescribed
 from actors.messages import CopyOver, Decide
 from actors.runtime import Phase, Timer
-from actors.scheduler import Decider, Scheduler
 from policies.availability import WorkerState
 from policies.interface.copies import (
     WHOLE,
@@ -61,7 +61,7 @@ class VectorisedCopies(Decider):
     exact: bool = False
     """Whether all times, sizes and speeds are Fractions, computed in rational arithmetic to check
     results."""
-    scheduler: Scheduler = field(init=False, repr=False)
+    scheduler: DecidersHost = field(init=False, repr=False)
     table: ActiveTable = field(init=False)
     service: WorkAccount = field(init=False)
     placer: Placer = field(init=False)
@@ -78,7 +78,7 @@ class VectorisedCopies(Decider):
     due: float = field(init=False, default=NEVER)
     """Time of `timer`: the end of the copy that ends first."""
 
-    def attach(self, scheduler: Scheduler) -> None:
+    def attach(self, scheduler: DecidersHost) -> None:
         self.scheduler = scheduler
         system, workers = scheduler.system, scheduler.pool.size
         self.table = ActiveTable(self.exact)

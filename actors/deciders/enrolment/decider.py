@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from attrs import define, field
 from numpy.random import Generator
 
+from actors.decider import Decider, DecidersHost
 from actors.deciders.enrolment.checks import FREE, RunningConfiguration, Window, answer, check
 from actors.events import ChainsBelieved, End, Outcome
 from actors.intervals import Intervals, grouped, members
 from actors.messages import CopyOver, Decide, RunProgress
 from actors.runtime import NOTHING, Phase
-from actors.scheduler import Decider, Scheduler
 from actors.worker_messages import Needs
 from policies.availability import WorkerState
 from policies.interface import Configuration, Enrolment, EnrolmentPolicy, Reason, Wake
@@ -103,7 +103,7 @@ class EnrolmentDecider(Decider):
     wake: Wake = field(init=False)
     proactive: bool = field(init=False)
     rng: Generator = field(init=False)
-    scheduler: Scheduler = field(init=False, repr=False)
+    scheduler: DecidersHost = field(init=False, repr=False)
     applications: dict[int, KnownJob] = field(init=False, factory=dict)
     """Maps a job's index to its state."""
     up: int = field(init=False, default=0)
@@ -120,7 +120,7 @@ class EnrolmentDecider(Decider):
     """Number (seq) of the last event of this instant that called for a decision; None if only the
     clock did, so that the cause goes back to the decision before."""
 
-    def attach(self, scheduler: Scheduler) -> None:
+    def attach(self, scheduler: DecidersHost) -> None:
         self.scheduler = scheduler
         self.wake = getattr(self.policy, "wake", Wake.NEVER)
         self.proactive = self.alert = self.wake is not Wake.NEVER

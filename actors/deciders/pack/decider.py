@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from attrs import define, field
 
+from actors.decider import Decider, DecidersHost
 from actors.deciders.pack.checks import allocate, redistribute
 from actors.deciders.pack.state import (
     ApplicationProgress,
@@ -25,7 +26,6 @@ from actors.events import (
 )
 from actors.messages import CopyOver, ProgressReport
 from actors.parts.early_release import EarlyRelease
-from actors.scheduler import Decider, Scheduler
 from policies.availability import WorkerState
 from policies.interface.pack import AllocationPolicy, Cause, RedistributionPolicy, Resize
 from policies.interface.queue import BatchJob
@@ -74,7 +74,7 @@ class PackDecider(Decider):
     most: dict[int, int] = field(factory=dict)
     """Maps an application's index to the largest number of its copies at once, where that is more
     than one."""
-    scheduler: Scheduler = field(init=False, repr=False)
+    scheduler: DecidersHost = field(init=False, repr=False)
     state: PackState = field(init=False)
     names: dict[int, str] = field(init=False, factory=dict)
     ended: dict[int, int] = field(init=False, factory=dict)
@@ -91,7 +91,7 @@ class PackDecider(Decider):
     """Number (seq) of the last event since the last decision that may have freed workers; None if
     there was none."""
 
-    def attach(self, scheduler: Scheduler) -> None:
+    def attach(self, scheduler: DecidersHost) -> None:
         self.scheduler = scheduler
         self.state = PackState(scheduler, self.costs, self.pair)
 

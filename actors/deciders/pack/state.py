@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from attrs import define, field, frozen
 
+from actors.decider import DecidersHost
 from actors.intervals import members
 from actors.messages import ProgressReport
-from actors.scheduler import Scheduler
 from policies.interface.pack import Cause
 from policies.maths.cosched import Costs
 
@@ -54,7 +54,7 @@ class PackState:
     the oldest copy is the one that is resized; the others stay as they were placed.
     """
 
-    scheduler: Scheduler = field(repr=False)
+    scheduler: DecidersHost = field(repr=False)
     costs: Mapping[int, Costs] = field(repr=False)
     """Maps an application's index to its costs."""
     pair: int

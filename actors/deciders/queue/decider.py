@@ -9,6 +9,7 @@ from typing import cast
 from attrs import define, evolve, field
 from numpy.random import Generator
 
+from actors.decider import Decider, DecidersHost
 from actors.deciders.queue.checks import CheckedStrategy, checked
 from actors.deciders.queue.intake import Book, Entries, Intake, QueueMemory, intake
 from actors.deciders.queue.promises import Promises
@@ -21,7 +22,6 @@ from actors.parts.cells import ANY, CellsOfPool, Sources
 from actors.parts.queue_part import QueuePart
 from actors.runtime import Home, Phase
 from actors.runtime.entries import after_instant
-from actors.scheduler import Decider, Scheduler
 from policies.availability import WorkerState
 from policies.interface.cells import Cells, Parts
 from policies.interface.queue import (
@@ -69,7 +69,7 @@ class QueueDecider(Decider):
     most: dict[int, int] = field(factory=dict)
     """Maps a job's index to the largest number of its copies at once, where that is more than
     one."""
-    scheduler: Scheduler = field(init=False, repr=False)
+    scheduler: DecidersHost = field(init=False, repr=False)
     state: QueueState = field(init=False)
     intake: Intake = field(init=False)
     arrived: list[BatchJob] = field(init=False, factory=list)
@@ -114,7 +114,7 @@ class QueueDecider(Decider):
     books: list[Book] = field(init=False, factory=list)
     """Accounts of the runs that hold workers: the memory, if there is one, and the parts."""
 
-    def attach(self, scheduler: Scheduler) -> None:
+    def attach(self, scheduler: DecidersHost) -> None:
         self.scheduler = scheduler
         system, pool = scheduler.system, scheduler.pool
         self.state = QueueState(system.loop, pool, resumable=self.resumable)

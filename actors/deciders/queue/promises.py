@@ -13,7 +13,7 @@ from actors.runtime import NOTHING, Event
 from policies.interface.queue import Decision, Queued, Reservation
 
 if TYPE_CHECKING:
-    from actors.scheduler import Scheduler
+    from actors.decider import DecidersHost
 
 P = ParamSpec("P")
 
@@ -23,7 +23,7 @@ class Promises:
     """Logs reservations, shelves and batches, and finds the event that is the cause of each of them
     and of each start."""
 
-    scheduler: Scheduler
+    scheduler: DecidersHost
     trigger: int = field(init=False, default=NOTHING)
     """Number of the event that called for this decision; NOTHING: no event did."""
     logged: dict[int, tuple[float, int]] = field(init=False, factory=dict)

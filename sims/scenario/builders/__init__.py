@@ -16,6 +16,7 @@ from pathlib import Path
 from attrs import astuple, frozen
 
 from actors.agents.acts import Act
+from actors.decider import Decider
 from actors.events import (
     DeciderKind,
     RunStarted,
@@ -26,7 +27,7 @@ from actors.job import Source
 from actors.limit import Cap
 from actors.pool import Pool, Take
 from actors.runtime import Actor, System, rare_collections
-from actors.scheduler import Decider, Scheduler
+from actors.scheduler import Scheduler
 from actors.worker import Worker, WorkerRegistry
 from sims.errors import unfit
 from sims.scenario import MeasuresSection, Scenario

@@ -10,6 +10,7 @@ from typing import cast
 
 from attrs import evolve
 
+from actors.decider import Decider
 from actors.deciders.copies import (
     CopyRuns,
     PlacementRule,
@@ -20,7 +21,6 @@ from actors.deciders.copies import (
 from actors.job import Job
 from actors.protection import ProtectionKind, Rules
 from actors.runtime import System
-from actors.scheduler import Decider
 from policies.copies import Laps, LapsR, ProcessorSharing, named
 from policies.interface import RedundancyPolicy
 from policies.interface.queue import BatchJob

@@ -10,6 +10,7 @@ from attrs import astuple
 
 from actors.chance import Chance
 from actors.computing_faults import ComputingFaults
+from actors.decider import Decider
 from actors.events import (
     DeciderKind,
     FaultsDescribed,
@@ -21,7 +22,6 @@ from actors.events import (
 from actors.hazards import Faults, Hazard, Outages, PaperFaults, Spread
 from actors.intervals import intervals_of, text
 from actors.runtime import Actor, System
-from actors.scheduler import Decider
 from actors.worker import WorkerRegistry
 from actors.worker_messages import Fail, Hang
 from sims.errors import unfit

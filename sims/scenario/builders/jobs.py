@@ -14,6 +14,7 @@ import numpy as np
 from attrs import evolve, field, frozen
 from numpy.typing import NDArray
 
+from actors.decider import Decider
 from actors.events import DeciderKind
 from actors.hazards import SilentErrors
 from actors.job import JobOfAttempts
@@ -23,7 +24,7 @@ from actors.parts.reuse import Reuse
 from actors.protection import ProtectionKind, Rules, protection
 from actors.runs import JobOfRuns
 from actors.runtime import Actor, System
-from actors.scheduler import Decider, Scheduler
+from actors.scheduler import Scheduler
 from policies.interface.kinds import JobKind
 from policies.interface.queue import BatchJob
 from policies.maths.silent_errors import draw_failures
