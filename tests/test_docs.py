@@ -206,30 +206,27 @@ def test_a_page_holds_the_text_of_the_files_that_it_shows(path: Path) -> None:
     assert "--8<--" not in page
 
 
-def kept(path: Path) -> set[str]:
-    """The pictures of a page that the repository keeps."""
-    shown = {Path(it).name for it in links(path.read_text(encoding="utf-8")) if DRAWN in it}
-    return {it.name for it in FIGURES.iterdir()} & shown
+def pictures_of(path: Path) -> set[str]:
+    """The names of the pictures of the folder `figures` that a page shows."""
+    return {Path(it).name for it in links(path.read_text(encoding="utf-8")) if DRAWN in it}
+
+
+def test_the_repository_keeps_the_pictures_of_the_pages_and_no_others() -> None:
+    """Else: python -m sims.docs.renew PAGE.md."""
+    assert {it.name for it in FIGURES.iterdir()} == set().union(*map(pictures_of, DOCUMENTS))
 
 
 def test_the_pictures_of_the_pages_take_one_and_a_half_megabytes_at_most() -> None:
-    assert {it.name for it in FIGURES.iterdir()} == set().union(*map(kept, DOCUMENTS))
     assert sum(path.stat().st_size for path in FIGURES.iterdir()) <= 1_500_000
-
-
-@every_document
-def test_a_page_with_pictures_has_one_in_the_repository(path: Path) -> None:
-    shown = [it for it in links(path.read_text(encoding="utf-8")) if DRAWN in it]
-    assert not shown or kept(path), f"python -m sims.docs.renew {path.name}"
 
 
 PAGE_OF = {
     shown: page
     for page in sorted(PAGES.rglob("*.md"))
     for shown in PICTURE.findall(page.read_text(encoding="utf-8"))
-    if (FIGURES / f"{'.'.join(shown)}.svg").exists() and shown[1] != "campaign"
+    if shown[1] != "campaign"
 }
-"""Maps each picture of a run that the repository keeps to a page that shows it."""
+"""Maps each picture of a run to a page that shows it."""
 
 
 @pytest.mark.parametrize(("name", "what"), sorted(PAGE_OF), ids=".".join)

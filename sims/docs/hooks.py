@@ -38,18 +38,11 @@ DPI = 60
 
 
 def on_files(files_: Files, config: Any) -> Files:
-    """Return `files_` with the log's schema added, and each picture that a page shows and that is
-    not kept in the repository, as it takes long to draw; MkDocs calls this hook with the site's
-    files."""
+    """Return `files_` with the log's schema added; MkDocs calls this hook with the site's files."""
     from mkdocs.structure.files import File
 
     schema = (ROOT / "logs" / "line.schema.json").read_bytes()
     files_.append(File.generated(config, "api/line.schema.json", content=schema))
-    for page in list(files_.documentation_pages()):
-        for name, draw in pictures(page.content_string):
-            place = f"figures/{name}"
-            if files_.get_file_from_path(place) is None:
-                files_.append(File.generated(config, place, content=draw()))
     return files_
 
 

@@ -4,17 +4,20 @@ and their pictures.
 `python -m sims.docs.renew` does so for all pages, `python -m sims.docs.renew NAME.md ...` for some,
 and `python -m sims.docs.renew --texts` leaves the pictures as they are; `make docs` renews all
 before it builds the site. Pages hold text and pictures themselves, so that they read well wherever
-Markdown is shown. A picture that is large or takes long to draw is not kept, but drawn for the site
-alone, unless its page is named here.
+Markdown is shown.
 """
 
 from __future__ import annotations
 
+import base64
+import io
 import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+
+from PIL import Image
 
 from sims.docs.hooks import PAGES, ROOT, pictures
 from sims.plots.figure import with_text
@@ -48,6 +51,8 @@ CIRCLE = re.compile(
     r"(?:C[^A-Za-z]*){3}C ?(?:\S+ ){4}\1 \2\s*z\s*"
 )
 """A circle as matplotlib draws it, in eight curves: from its lowest point over its highest."""
+RASTER = re.compile(r"(?<=data:image/png;base64,)[\w+/=\s]+")
+"""Shapes that are drawn as pixels, as there are too many of them."""
 STEP = re.compile(r"([A-Za-z])([^A-Za-z]*)")
 """A command of a path, with its numbers."""
 
@@ -70,9 +75,11 @@ def renewed(page: str) -> str:
 
 def smaller(svg: bytes) -> bytes:
     """Return a picture with coordinates of one decimal, with lines between them that are across or
-    down written as such, in the viewer's own font, and without what it says of itself."""
+    down written as such, in the viewer's own font, with at most 256 colours in its pixels, and
+    without what it says of itself."""
     text = re.sub(r"<metadata>.*?</metadata>", "", svg.decode(), flags=re.DOTALL)
     text = re.sub(r"font-family: [^;\"]*", "font-family: sans-serif", text)
+    text = RASTER.sub(lambda it: _of_few_colours(it[0]), text)
     text = PLACES.sub(lambda it: DECIMALS.sub(_rounded, it[0]), text)
     text = re.sub(r'(?<= d=")[^"]*', lambda it: _shorter(it[0]), text)
     lines = re.sub(r"\s*\n\s*", "\n", text).splitlines()
@@ -93,6 +100,14 @@ def _styled(text: str) -> str:
         for (clip, style), name in classes.items()
     )
     return STYLE.sub(named, text).replace("</style>", f"{rules}</style>", 1)
+
+
+def _of_few_colours(png: str) -> str:
+    """Return pixels, given as PNG in base64, with at most 256 colours."""
+    pixels = Image.open(io.BytesIO(base64.b64decode(png)))
+    content = io.BytesIO()
+    pixels.quantize(256, method=Image.Quantize.FASTOCTREE).save(content, "PNG", optimize=True)
+    return base64.b64encode(content.getvalue()).decode()
 
 
 def _rounded(number: re.Match[str]) -> str:
@@ -139,7 +154,7 @@ def outline(svg: bytes) -> list[str]:
 
 def main(words: Sequence[str]) -> None:
     """Renew the pages that these words of a command line name, by default all of them: the text of
-    files, and those pictures that the repository keeps."""
+    files, and pictures."""
     FIGURES.mkdir(exist_ok=True)
     names = [word for word in words if word != TEXTS]
     for path in sorted(PAGES.rglob("*.md")):
@@ -149,10 +164,9 @@ def main(words: Sequence[str]) -> None:
         if page != (new := renewed(page)):
             path.write_text(new, encoding="utf-8")
         for name, draw in pictures(new) if TEXTS not in words else ():
-            if names or (FIGURES / name).exists():
-                with with_text():
-                    content = draw()
-                (FIGURES / name).write_bytes(smaller(content))
+            with with_text():
+                content = draw()
+            (FIGURES / name).write_bytes(smaller(content))
 
 
 if __name__ == "__main__":
