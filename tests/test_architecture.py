@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS = ("policies", "actors", "sims", "tests")
 """Each may import itself and those before it."""
 LONGEST = 400
+MOST_LINES = 500
 FLOORS = (
     "errors durations signals telling intervals estimates blocks tables readers writing log "
     "log_writer own_modules packing processes",
@@ -518,6 +519,12 @@ def lines_of_code(path: Path) -> int:
 def test_a_file_holds_one_idea() -> None:
     lengths = {place(path): lines_of_code(path) for path in SHIPPED}
     assert {file: length for file, length in lengths.items() if length > LONGEST} == {}
+
+
+def test_a_file_is_read_in_one_sitting() -> None:
+    """Docstrings, comments and blank lines count here: what is longer has a second idea in it."""
+    lengths = {place(path): len(path.read_text().splitlines()) for path in SHIPPED}
+    assert {file: length for file, length in lengths.items() if length > MOST_LINES} == {}
 
 
 def test_functions_are_short() -> None:

@@ -41,7 +41,7 @@ from sims.audit.parts.order import ORDER
 from sims.audit.queue import QueueChecks
 from sims.audit.scenario import given
 from sims.audit.turns import Script
-from sims.audit.workers import Free, Service, by_worker, numbers, parse_spans
+from sims.audit.workers import Service, by_worker, numbers, parse_spans
 from sims.audit.world import Handler, PartRules, World
 from sims.errors import AuditFailed
 from sims.log import Misfit
@@ -159,7 +159,7 @@ def begin(w: World, event: e.ScenarioStarted) -> Script:
     w.keep(given(event))
     framed(w.given.unit == event.unit, f"its scenario's times are in {w.given.unit}")
     w.head, w.turns.lateness = event, event.late or 0
-    w.free, w.able = Free((0, event.processors), event.processors), event.processors
+    w.holdings.begin(event.processors)
     settings = dict(setting.partition("=")[::2] for setting in event.settings)
     w.reuses = decider is EnrolmentChecks and settings.get("reuse") != "False"
     # Deadlines are the only kind without checks of their own: their decider is the base class.
@@ -227,9 +227,7 @@ def _equip(w: World) -> None:
     possible(platform.spares < size, "{} of {} workers are spares", platform.spares, size)
     w.platform = platform
     if platform.spares:
-        w.able = size - platform.spares
-        w.spare = Free((w.able, size), platform.spares)
-        w.free.take((w.able, size))
+        w.holdings.set_aside(platform.spares)
         w.decider.spares_described()
     partitions.prepare(w)
     link = w.given.link

@@ -109,7 +109,12 @@ class CellPromises(ExpectedPromises):
         w, now = self.w, self.w.now
         away: dict[int, float] = {}
         for n, it in w.workers.items():
-            if n >= w.able or it.state is UP or n in w.resting or w.holder(n) is not None:
+            if (
+                n >= w.able
+                or it.state is UP
+                or n in w.holdings.resting
+                or w.holdings.holder(n) is not None
+            ):
                 continue
             covers = [
                 over

@@ -47,7 +47,7 @@ def start(w: World, event: RunStarted) -> Script:
         part.placed(copy)
     w.decider.placing(copy, event)
     causes = w.decider.why(job, copy)
-    w.take(copy, spans)
+    w.holdings.take(copy, spans)
     w.pace(copy)
     plan = ExpectedPlan() if job.plain else protection.placed(w, job)
     job.copies.append(copy)
@@ -91,7 +91,7 @@ def change(w: World, event: WorkerChanged) -> Script:
     w.turns.settle(LinePhase.STATES)
     w.turns.phase = LinePhase.STATES
     worker, state, until = w.worker(event.worker), event.state, event.until
-    copy, was = w.holder(event.worker), worker.state
+    copy, was = w.holdings.holder(event.worker), worker.state
     cause, fault = _cause(w, worker, event)
     first = not worker.seq and w.now == 0 and event.was is None
     possible(state is not was, "it is that already")
@@ -105,8 +105,8 @@ def change(w: World, event: WorkerChanged) -> Script:
     (_check_fault if fault else _check_owner)(w, worker, event, cause)
     about = state, None if first else was, until, event.detection
     seq = yield WorkerChanged(event.worker, *about), cause
-    if copy is None and UP in (state, was) and event.worker not in w.resting:
-        free = w.pool(event.worker)
+    if copy is None and UP in (state, was) and event.worker not in w.holdings.resting:
+        free = w.holdings.pool(event.worker)
         (free.give if state is UP else free.take)((event.worker, event.worker + 1))
     _note(w, worker, state, until, seq, ended)
     # Only the fault of a held worker has to be detected: that of a free one is known at once.
@@ -273,7 +273,7 @@ def speed(w: World, event: WorkerSpeedChanged) -> Script:
     seq = yield event, 0 if w.agents is None else w.agents.speeds(event)
     w.speeds_vary, worker.speed, worker.sped = True, event.speed, w.now
     w.decider.speed_changed(worker, seq)
-    copy = w.holder(event.worker)
+    copy = w.holdings.holder(event.worker)
     if copy is not None and event.worker not in copy.ready:
         w.turns.push(
             copy.job, LinePhase.STATES, 0, partial(_paced, w, copy, worker, event.speed, seq)

@@ -118,7 +118,7 @@ class PackChecks(DecisionChecks):
         """Return (job that a fault of this worker would hit, reason why the fault changes nothing),
         by malleable17's own rule (section 6.1); None if the fault counts. The job is None for an
         idle worker."""
-        copy = self.w.holder(worker)
+        copy = self.w.holdings.holder(worker)
         progress = self.expectations.progress.get(copy) if copy is not None else None
         if copy is None or progress is None or copy.promised:
             return None, WhyIgnored.IDLE
@@ -128,7 +128,7 @@ class PackChecks(DecisionChecks):
 
     def check_fault(self, worker: ExpectedWorker) -> None:
         counts = self.w.pack.fatal or self._ignored(worker.number) is None
-        copy, agents = self.w.holder(worker.number), self.w.agents
+        copy, agents = self.w.holdings.holder(worker.number), self.w.agents
         if copy in self.faulty and agents is not None:
             # What agents take is no fault: an application is not busy with it at this instant.
             counts = counts or any(it in agents.taken for it in copy.members)
@@ -140,7 +140,7 @@ class PackChecks(DecisionChecks):
         6.1)."""
         follows(not self.w.pack.fatal, "every fault counts")
         self.w.worker(event.worker)
-        due, copy = self._ignored(event.worker), self.w.holder(event.worker)
+        due, copy = self._ignored(event.worker), self.w.holdings.holder(event.worker)
         if copy is not None and copy.promised:
             due = event.job, event.why  # the log does not say to which job it is promised
         elif due is None and copy is not None:
@@ -257,13 +257,13 @@ class PackChecks(DecisionChecks):
             spans = parse_spans(getattr(event, "processors", ""))
         elif after < copy.full:
             # Members that are not UP stay, as do spares: no other job could use them.
-            able = {n for n in had if w.is_up(n) and w.pool(n) is w.free}
+            able = {n for n in had if w.holdings.is_up(n) and w.holdings.pool(n) is w.free}
             spans = joined(sorted(had, key=lambda n: (n in able, n))[:after])
         else:
             spans = joined((*had, *numbers(w.free.lowest(after - copy.full))))
         has = set(numbers(spans))
-        w.give(copy, joined(had - has))
-        w.take(copy, joined(has - had))
+        w.holdings.give(copy, joined(had - has))
+        w.holdings.take(copy, joined(has - had))
         copy.change(spans, after)
         promised = sum(it.full for it in self._promised())
         allowed(0 <= copy.lacking <= promised, f"{copy.job.name} has {copy.text}")
@@ -312,7 +312,7 @@ class PackChecks(DecisionChecks):
         follows(able, "they were not promised to it, or have not come")
         yield event, [it for it, _ in self.freed_by]
         assert copy is not None
-        w.take(copy, spans)
+        w.holdings.take(copy, spans)
         copy.change(joined((*copy.members, *came)), copy.full)
         self.leaving.difference_update(came)
 

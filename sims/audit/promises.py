@@ -335,9 +335,11 @@ class ExpectedPromises:
         """Return, for each worker that is not UP and that no attempt holds, spares excluded, the
         time at which it is expected back; inf where the log does not say."""
         w = self.w
-        unheld = (it for it in w.workers.items() if it[0] < w.able and it[0] not in w.resting)
+        unheld = (
+            it for it in w.workers.items() if it[0] < w.able and it[0] not in w.holdings.resting
+        )
         away = [it for _, it in unheld if it.state is not UP]
-        until = (it.until for it in away if w.holder(it.number) is None)
+        until = (it.until for it in away if w.holdings.holder(it.number) is None)
         return [inf if it is None else it for it in until]
 
 

@@ -3,7 +3,6 @@ moldable21)."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Collection
 from functools import partial
 from math import inf
@@ -25,11 +24,13 @@ from sims.audit import partitions
 from sims.audit.cell_promises import CellPromises
 from sims.audit.deciding import DecisionChecks
 from sims.audit.facts import ExpectedCopy, ExpectedJob
-from sims.audit.law import Causes, allowed, comes, same
-from sims.audit.limits import LimitChecks, Names, Promised, limits_of
+from sims.audit.fitting import Unused
+from sims.audit.law import Causes, allowed, comes
+from sims.audit.limits import LimitChecks, Promised, limits_of
 from sims.audit.placement import RULES, Rule, by_node
 from sims.audit.priorities import Priorities, check_starts, priorities_of
 from sims.audit.promises import ExpectedPromises, Widths, rule_of
+from sims.audit.together import Batches, Shelf
 from sims.audit.turns import Script
 from sims.audit.workers import Free, Spans, extent, joined, meet
 from sims.audit.world import Handler, PartRules, World
@@ -62,30 +63,19 @@ class QueueChecks(DecisionChecks):
     that have come due at this instant; None while not computed."""
     former: dict[str, Spans] = Factory(dict)
     """Maps jobs to the workers that a copy of theirs released last at this instant."""
-    shelf: ShelfOpened | None = None
-    """Shelf that opened at this instant."""
-    ends: list[float] = Factory(list)
-    """Believed ends of the attempts on the shelf; inf where the log does not say what is
-    believed."""
+    shelf: Shelf = Factory(Shelf)
+    """Shelf that opened at this instant, if one did."""
     running: int = 0
     """Number of copies that hold workers."""
-    batches: int = 0
-    joined: dict[str, int] = Factory(dict)
-    """Maps jobs of the present batch to the number of batches that they have been in."""
-    allowed: dict[str, int] = Factory(dict)
-    """Maps jobs to the number of attempts that they may still make in this batch."""
+    batches: Batches = Factory(Batches)
     preempted: set[str] = Factory(set)
     """Jobs that were preempted at this instant."""
     calls: set[int] = Factory(set)
     """Events that called for the decisions that preempted jobs at this instant."""
     begun: set[str] = Factory(set)
     """Jobs that started at this instant."""
-    idle: dict[Names, list[tuple[int, float]]] = Factory(dict)
-    """Instants after whose decisions no further waiting job fitted, by the limits that jobs have:
-    sequence number, and number of free workers that these limits leave to them.
-
-    Only instants that later ones do not exceed are kept, so that both columns are sorted.
-    """
+    unused: Unused = field(init=False)
+    """Workers that were free after decisions while jobs waited."""
     order: Priorities = field(init=False)
     """Order of the queue."""
     limits: LimitChecks = field(init=False)
@@ -114,6 +104,7 @@ class QueueChecks(DecisionChecks):
 
     def __attrs_post_init__(self) -> None:
         self.limits = limits_of(self.settings)
+        self.unused = Unused(self.limits)
         w, reading = self.w, self.settings.get("reading", "fresh")
         self.widths = Widths(w)
         usual = "FCFS" if w.head.policy in FIELD else "LPT"
@@ -122,7 +113,7 @@ class QueueChecks(DecisionChecks):
         if ":" not in w.head.policy + allotted:
             rule = rule_of(w.head.policy, reading)
             self.published = ExpectedPromises(w, rule, self.settings, self.widths, order=self.order)
-            self.published.left = self.allowed if allotted == "BATCH" else None
+            self.published.left = self.batches.attempts if allotted == "BATCH" else None
             self.published.held = self._may_be_held if self.limits.limits else None
             self.order.sizes = self.published.sizes
 
@@ -171,15 +162,14 @@ class QueueChecks(DecisionChecks):
         if self.published is not None:
             self.published.ended(copy, outcome)
         self.former[job.name] = copy.held
-        if not gone and self.batches and outcome is not Outcome.FAILED and not job.copies:
-            # The job repeats the attempt.
-            self.allowed[job.name] = self.allowed.get(job.name, 0) + 1
+        if not gone:
+            self.batches.ended(copy, outcome)
 
     def cancelled(self, job: ExpectedJob, seq: int) -> None:
         super().cancelled(job, seq)
         self.promises.pop(job.name, None)
         self.widths.more.pop(job.name, None)
-        self.allowed.pop(job.name, None)
+        self.batches.attempts.pop(job.name, None)
         if self.published is not None:
             self.published.sizes.pop(job.name, None)
             self.published.exempt.discard(job.name)
@@ -197,7 +187,7 @@ class QueueChecks(DecisionChecks):
             due = self._due_workers(rule, job, size)
             allowed(due == copy.spans, "{} gets {}, not {}", job.name, due, event.processors)
         shelves = "SHELF" in w.head.policy and ":" not in w.head.policy
-        loose = shelves and not self.running and self.shelf is None
+        loose = shelves and not self.running and self.shelf.opened is None
         allowed(not loose or job.name in self.former, f"{job.name} starts in no shelf")
         self.running += 1
         self.order.started(copy)
@@ -211,21 +201,15 @@ class QueueChecks(DecisionChecks):
         self.widths.more.pop(job.name, None)
         self.under_way += 1
         # A moldable job may have asked for another number of workers at that instant.
-        if self.idle and job.described.kind is not JobKind.MOLDABLE:
-            since = max(job.wanted, self.opened) if self.batches else job.wanted
-            idle = self.idle.get(names, [])
-            at = bisect_right(idle, (since, w.head.processors))
-            were = idle[at][1] if at < len(idle) else 0
-            why = f"it fits {were} workers, and waited while so many were free"
-            allowed(width > were, why)
-        if self.shelf is not None:
+        if self.unused.after and job.described.kind is not JobKind.MOLDABLE:
+            since = max(job.wanted, self.opened) if self.batches.count else job.wanted
+            self.unused.check(names, width, since, w.head.processors)
+        if self.shelf.opened is not None:
             believed = job.described.estimate
             held = event.work if believed is None else believed
             known = "estimates" not in self.settings and job.tasks is None
-            self.ends.append(w.now + (held + job.overhead) if known else inf)
-        if self.batches:
-            left = self.allowed[job.name] = self.allowed.get(job.name, 0) - 1
-            allowed(left >= 0, f"{job.name} makes more attempts than its batch lets it")
+            self.shelf.ends.append(w.now + (held + job.overhead) if known else inf)
+        self.batches.started(job.name)
 
     def _due_workers(self, rule: Rule, job: ExpectedJob, size: int) -> Spans:
         """Return the members that the placement rule chooses for a job that starts with `size`
@@ -337,11 +321,7 @@ class QueueChecks(DecisionChecks):
         return super().cancels(copy)
 
     def close(self) -> None:
-        if self.shelf is not None:
-            jobs, end = len(self.ends), max(self.ends, default=0)
-            right = jobs == self.shelf.jobs and (end == inf or same(self.shelf.end, end))
-            allowed(right, f"{jobs} start that end by {end}, not as #{self.opened} says")
-            self.shelf = None
+        self.shelf.close(self.opened)
         for name in self.preempted:
             left = self.w.capped or self.begun - {name}
             allowed(left, f"{name} makes way, and nobody starts")
@@ -392,14 +372,7 @@ class QueueChecks(DecisionChecks):
         if w.head.policy in GREEDY or (w.head.policy in SHELVES and not self.running):
             waiting = (job for job in w.jobs.values() if not job.copies)
             limited = {self.limits.names(job) for job in waiting} if self.limits.limits else {()}
-            for names in limited:
-                idle, usable = (
-                    self.idle.setdefault(names, []),
-                    min(count, self.limits.room(names)[0]),
-                )
-                while idle and idle[-1][1] <= usable:
-                    idle.pop()
-                idle.append((w.seq, usable))
+            self.unused.decided(w.seq, count, limited)
         if self.running:
             return
         able = w.free.count == w.able and ":" not in w.head.policy
@@ -423,23 +396,18 @@ class QueueChecks(DecisionChecks):
     def open_shelf(self, w: World, event: ShelfOpened) -> Script:
         """Check the line that opens a shelf (a set of jobs that start together) while no job runs;
         the jobs that start at this instant form it."""
-        allowed(self.running == 0 and self.shelf is None, "it is while jobs run")
+        allowed(self.running == 0 and self.shelf.opened is None, "it is while jobs run")
         self.opened = yield event, self._cause()
-        self.shelf, self.ends = event, []
+        self.shelf.open(event)
 
     def open_batch(self, w: World, event: BatchOpened) -> Script:
         """Check the line that opens a batch while no job runs: all waiting jobs are in it, and a
         job that has been in k batches may make 2^k attempts."""
         allowed(self.running == 0, "it is while jobs run")
         causes = self._cause()
-        self.batches += 1
-        self.allowed.clear()
-        self.allowed.update((name, 2 ** self.joined.get(name, 0)) for name in w.jobs)
         if self.published is not None:
             self.published.sizes.clear()
-        most = max(self.allowed.values(), default=0)
-        self.opened = yield BatchOpened(self.batches, len(self.allowed), most), causes
-        self.joined = {name: self.joined.get(name, 0) + 1 for name in w.jobs}
+        self.opened = yield self.batches.open(w.jobs), causes
 
     def promise(self, w: World, event: ReservationMade) -> Script:
         """Check the line of a reservation, which promises a start at a time to a waiting job, and

@@ -337,13 +337,13 @@ def replace_member(w: World, copy: ExpectedCopy, gone: int, newcomer: int, cause
         part.replaced(copy, gone, newcomer)
     copy.units = dict(sorted((other(n), units) for n, units in copy.units.items()))
     copy.failed = {other(n) for n in copy.failed}
-    w.give(copy, (gone, gone + 1))
+    w.holdings.give(copy, (gone, gone + 1))
     if newcomer in copy.ready:
         copy.ready.remove(newcomer)
         if w.worker(newcomer).repaired == w.now:
             w.joined = w.now  # it joined now, in the one pass in which repaired workers join
     else:
-        w.take(copy, (newcomer, newcomer + 1))
+        w.holdings.take(copy, (newcomer, newcomer + 1))
     copy.change(joined(other(n) for n in copy.members), copy.full)
     copy.absent.discard(gone)
     if gone in copy.undetected:
@@ -412,8 +412,8 @@ def _release(
 ) -> None:
     """Free the workers of a copy that has ended with event `seq`, and tell the decider of that and
     of the `outcome`. Unless the job is `gone`, it wants workers since event `since`."""
-    w.give(copy, copy.held)
-    w.resting.difference_update(copy.rest)
+    w.holdings.give(copy, copy.held)
+    w.holdings.resting.difference_update(copy.rest)
     w.counts[2] += 1
     for worker, (_, fall) in copy.undetected.items():
         # No copy holds the worker: its fault is known at once.

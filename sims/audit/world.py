@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from attrs import Factory, define, field
@@ -22,10 +22,11 @@ from actors.events import (
 from actors.runtime import Event, Record
 from policies.availability import WorkerState
 from sims.audit.facts import Change, ExpectedCopy, ExpectedJob, ExpectedRun, HeadLine
-from sims.audit.law import allowed, possible
+from sims.audit.holdings import Holdings
+from sims.audit.law import possible
 from sims.audit.scenario import NOTHING, Asked, Given, GivenPlatform, Table
 from sims.audit.turns import Emitter, Script, Turns
-from sims.audit.workers import DOWN, UP, ExpectedWorker, Free, Spans, joined, numbers
+from sims.audit.workers import DOWN, ExpectedWorker, Free, Spans
 
 TRANSFERS = frozenset((TransferStarted, TransferSuspended, TransferEnded, TransferDropped))
 Handler = Callable[["World", Any], Script | None]
@@ -256,14 +257,12 @@ class World:
     kinds: set[str] = Factory(set)
     """Kinds of the jobs submitted so far."""
     workers: dict[int, ExpectedWorker] = Factory(dict)
-    free: Free = Factory(Free)
-    spare: Free = Factory(Free)
-    able: int = 0
-    """Number of workers without spares."""
+    holdings: Holdings = field(
+        init=False, default=Factory(lambda self: Holdings(self.jobs, self.workers), takes_self=True)
+    )
+    """Which workers are free, and which copies hold the others."""
     speeds_vary: bool = False
     """Whether the log has had a change of speed."""
-    holders: dict[int, ExpectedCopy] | None = None
-    """Maps workers to the copies that hold them; None until something has happened to a worker."""
     counts: list[int] = field(factory=lambda: [0, 0, 0])
     """Numbers of jobs that completed, of jobs that were killed, and of copies that ended."""
     last_end: int = 0
@@ -308,8 +307,6 @@ class World:
     """Windows in which workers are DOWN: from, to, and the workers."""
     platform: GivenPlatform = field(init=False)
     """What the scenario says of the platform."""
-    resting: set[int] = Factory(set)
-    """Workers that copies hold as the rest of their members' nodes (G6)."""
     joined: float = -1
     """Time of the last decision before which repaired workers joined copies."""
     replaces: bool = False
@@ -348,6 +345,16 @@ class World:
     def now(self) -> float:
         """Time of the present instant."""
         return self.turns.now
+
+    @property
+    def free(self) -> Free:
+        """Workers that are free and may get a job."""
+        return self.holdings.free
+
+    @property
+    def able(self) -> int:
+        """Number of workers without spares."""
+        return self.holdings.able
 
     @property
     def copies_decide(self) -> bool:
@@ -455,54 +462,6 @@ class World:
             possible(0 <= number < size, f"worker {number} of {size}")
             worker = self.workers[number] = ExpectedWorker(number)
         return worker
-
-    def holder(self, number: int) -> ExpectedCopy | None:
-        """Return the copy that holds the worker of this number, as a member or ready, or None. To
-        the rest of a copy's nodes nothing happens that it need know of."""
-        if self.holders is None:
-            # Built only now: many logs have no event of a worker, and never need this index.
-            copies = [copy for job in self.jobs.values() for copy in job.copies]
-            self.holders = {n: copy for copy in copies for n in numbers(copy.held)}
-        return None if number in self.resting else self.holders.get(number)
-
-    def take(self, copy: ExpectedCopy, spans: Spans) -> None:
-        """Have the copy hold these workers, which are free no longer. Raises Broken unless all of
-        them are free."""
-        for pool, own in self._pools(spans):
-            allowed(pool.take(own), "{} gets {}: not all are free", copy.job.name, copy.text)
-        if self.holders is not None:
-            self.holders.update(dict.fromkeys(numbers(spans), copy))
-
-    def give(self, copy: ExpectedCopy, spans: Spans) -> None:
-        """Release these workers of the copy; those that are UP are free from now on, the others
-        once they are UP again."""
-        if self.holders is not None:
-            members = numbers(spans)
-            for number in members:
-                self.holders.pop(number, None)
-            # Members that are away become free when they are UP again (`copies.change`).
-            spans = joined(filter(self.is_up, members))
-        for pool, own in self._pools(spans):
-            pool.give(own)
-
-    def _pools(self, spans: Spans) -> Iterator[tuple[Free, Spans]]:
-        """Yield the set of free spares and that of all other free workers, each with those of
-        `spans` that belong to it. Without spares in `spans`, the second alone."""
-        if spans and spans[-1] > self.able:
-            members = numbers(spans)
-            yield self.spare, joined(n for n in members if n >= self.able)
-            spans = joined(n for n in members if n < self.able)
-        yield self.free, spans
-
-    def pool(self, number: int) -> Free:
-        """Return the set of free workers to which worker `number` belongs when it is free; spares
-        have a set of their own, as no job starts on them (P10)."""
-        return self.free if number < self.able else self.spare
-
-    def is_up(self, number: int) -> bool:
-        """Return whether the worker of this number is UP; one to which nothing has happened is."""
-        worker = self.workers.get(number)
-        return worker is None or worker.state is UP
 
     def speed(self, copy: ExpectedCopy) -> float:
         """Return the speed of a copy, which is that of the slowest member on which it computes

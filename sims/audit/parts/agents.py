@@ -158,9 +158,14 @@ class AgentRules(PartRules):
 
     def _hangs(self, number: int) -> ExpectedRun | None:
         """Return the run that a hang of this worker stops, if it is sure that it does."""
-        copy = self.w.holder(number)
+        copy = self.w.holdings.holder(number)
         run = copy.run if copy is not None else None
-        if copy is None or run is None or not copy.concerns(number) or not self.w.is_up(number):
+        if (
+            copy is None
+            or run is None
+            or not copy.concerns(number)
+            or not self.w.holdings.is_up(number)
+        ):
             return None
         return run if run.hung is None and number in copy.members else None
 

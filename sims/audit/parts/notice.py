@@ -53,7 +53,7 @@ class NoticeRules(PartRules):
             taken = partial(self.taken.append, worker)
             w.turns.at(event.time, LinePhase.DECISION, Emitter(), 0, taken)
         seq = yield event, 0
-        copy = w.holder(event.worker)
+        copy = w.holdings.holder(event.worker)
         if copy is not None and copy.run is not None:
             save = partial(_save, w, copy, event.worker, seq)
             w.turns.push(copy.job, LinePhase.RESUME, copy.run.number - LATER, save)

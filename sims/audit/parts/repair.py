@@ -188,7 +188,7 @@ class ExpectedRepairs:
         self.struck.add(seq)
         self.undetected.append(unit)
         for number in workers:
-            worker, copy = w.worker(number), w.holder(number)
+            worker, copy = w.worker(number), w.holdings.holder(number)
             self.broken.setdefault(number, set()).add(unit)
             if worker.state is not DOWN:
                 self.falls.setdefault(number, seq)
@@ -232,7 +232,7 @@ class ExpectedRepairs:
         """Reveal, by a line about a unit, the faults of its workers that may have been known."""
         for unit in [it for it in self.undetected if it.unsure and it.of is of]:
             for worker in sorted(unit.unsure if unit.named == named else ()):
-                copy = self.w.holder(worker)
+                copy = self.w.holdings.holder(worker)
                 if copy is not None:
                     self.reveals(copy, worker)
 
@@ -355,7 +355,7 @@ class ExpectedRepairs:
             self.broken.setdefault(worker, set()).add(unit)
             self.back.pop(worker, None)
             self.retired.add(worker)
-            copy = self.w.holder(worker)
+            copy = self.w.holdings.holder(worker)
             if copy is not None and worker in copy.away:
                 replacement.wanted(self.w, copy, worker)
         for part in self.w.parts[PartRules.retired]:

@@ -61,7 +61,7 @@ def replaceable(w: World) -> tuple[int, ExpectedCopy, int] | None:
     Of the members that have retired, or been away for as long as their jobs wait, the one with the
     lowest number is next; the lowest free spare takes its place, or else the lowest free worker.
     """
-    free = w.spare.spans or w.free.spans
+    free = w.holdings.spare.spans or w.free.spans
     if not w.replaces or not free:
         return None
     copies = [copy for job in w.jobs.values() for copy in job.copies]

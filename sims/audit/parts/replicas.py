@@ -368,7 +368,7 @@ def _refill(w: World, copy: ExpectedCopy, replicas: ExpectedReplicas) -> Script:
     it one)."""
     away = sorted(n for it in replicas.groups for n in it.absent)
     down = [n for n in away if w.worker(n).state is DOWN and n not in copy.undetected]
-    ready = [n for n in copy.ready if w.is_up(n)]
+    ready = [n for n in copy.ready if w.holdings.is_up(n)]
     newcomers = list[tuple[int, int]]()
     for gone, newcomer in zip(down, ready, strict=False):
         fell = (w.worker(gone).away or (0, -1))[1]

@@ -144,7 +144,7 @@ class ExpectedReserve:
         for all workers that are left needs fewer now."""
         self.w.decider.triggers.append(seq)
         if self.w.decider.widths.more:
-            self.w.decider.idle.clear()
+            self.w.decider.unused.forget()
 
     def _lacks(self, job: ExpectedJob) -> bool:
         """Return whether too few workers are free for a waiting job; false where the log has not

@@ -53,7 +53,7 @@ class StandbyRules(PartRules):
         allowed(extent(spans) == wanted, "{} gets {} standbys", copy.job.name, wanted)
         due = w.decider.choose_ready(copy, wanted)
         allowed(due in (None, spans), "{} gets standbys {}", copy.job.name, due)
-        w.take(copy, spans)
+        w.holdings.take(copy, spans)
         copy.ready = list(numbers(spans))
         held = yield StandbysHeld(copy.job.name, run.number, event.processors), run.started
         for number in copy.ready:
@@ -84,7 +84,7 @@ class StandbyRules(PartRules):
 def _lost(w: World, copy: ExpectedCopy, worker: int, cause: int) -> Script:
     seq = yield StandbyLost(copy.job.name, copy.last, worker), cause
     copy.ready.remove(worker)
-    w.give(copy, (worker, worker + 1))
+    w.holdings.give(copy, (worker, worker + 1))
     w.decider.ready_left(copy, seq)
 
 
@@ -97,7 +97,7 @@ def _use(w: World, copy: ExpectedCopy) -> Script:
     """
     known = (n for n in sorted(copy.absent) if n not in copy.undetected)
     down = [n for n in known if w.worker(n).state is DOWN]
-    ready = [n for n in copy.ready if w.is_up(n)]
+    ready = [n for n in copy.ready if w.holdings.is_up(n)]
     fell = [(w.worker(n).away or (0, -1))[1] for n in down]
     newcomers = list[tuple[int, int]]()
     if len(down) > len(ready) and not copy.job.keeps:
@@ -142,7 +142,7 @@ def join(w: World, event: StandbyJoined) -> Script:
     worker, copies = follows(joining(w), "no worker becomes a standby now")
     copy = next((it for it in copies if it.job.name == event.job), copies[0])
     joined = yield StandbyJoined(copy.job.name, copy.last, worker.number), worker.seq
-    w.take(copy, (worker.number, worker.number + 1))
+    w.holdings.take(copy, (worker.number, worker.number + 1))
     copy.ready = sorted((*copy.ready, worker.number))
     link.stage_in_ready(w, copy, worker.number, joined)
     if copy.run is None or copy.division is not None:

@@ -27,7 +27,7 @@ class WholeNodeRules(PartRules):
         whole = {n for node in nodes for n in partitions.node_of(w, node)}
         rest = joined(whole - members)
         if rest:
-            w.take(copy, rest)
+            w.holdings.take(copy, rest)
             copy.rest = numbers(rest)
-            w.resting.update(copy.rest)
+            w.holdings.resting.update(copy.rest)
             yield NodesHeld(copy.job.name, run.number, written(rest)), run.started
