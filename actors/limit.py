@@ -20,7 +20,7 @@ from actors.runtime import Actor, Phase, Stalled, System, handles
 
 @frozen
 class TimeIsUp:
-    """An actor that limits virtual time or the makespan tells itself that its time has come."""
+    """An actor that ends the simulation at a given time tells itself that this time has come."""
 
 
 @define(eq=False)

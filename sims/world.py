@@ -25,7 +25,7 @@ from sims.errors import COMMAND_LINE, FAILED, InputError
 from sims.scenario import SEEDS, Scenario
 from sims.scenario.agents import AgentSection, GivenAgent, agents_of
 from sims.scenario.builders import populate
-from sims.scenario.builders.limits import limit_events
+from sims.scenario.builders.progress import limit_events
 from sims.scenario.faults import FaultFields, FaultLaw, OwnFaults, SeveralFaults
 from sims.scenario.inputs import inputs_of
 from sims.scenario.loader import as_set

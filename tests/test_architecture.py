@@ -433,6 +433,7 @@ def test_few_files_of_a_room_name_a_mechanism(word: str) -> None:
 
 
 MOST_NAMING = {
+    "limits": 12,
     "startup": 12,
     "standbys": 12,
     "maintenance": 12,

@@ -129,8 +129,8 @@ class Phase(enum.IntEnum):
     """Last verifications end, and with them runs and jobs."""
     FAULTS_OCCUR = 3
     """Workers are notified of faults before they change state, so that two reasons for one change
-    are one change. Jobs that outlive their limits are killed; work that ends exactly at the limit
-    is complete."""
+    are one change. Jobs are killed that exceed the time that they asked for; work that ends
+    exactly then is complete."""
     STATES_CHANGE = 4
     """Workers change state, and runs are lost."""
     NOTICES = 5

@@ -263,7 +263,7 @@ def _balanced(group: Group, budget: _Budget, unit: Floats) -> TargetTrial:
     return TargetTrial(chosen, (), math.inf if short else float(area.sum()))
 
 
-def _below(limits: Floats) -> Floats:
-    """Return, by element, the largest doubles below `limits`. As limits of a time they are strict:
+def _below(bounds: Floats) -> Floats:
+    """Return, by element, the largest doubles below `bounds`. As bounds of a time they are strict:
     floor(t/u) <= k means t < (k + 1) u."""
-    return np.nextafter(limits, 0)
+    return np.nextafter(bounds, 0)

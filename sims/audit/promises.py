@@ -102,7 +102,7 @@ class ExpectedPromises:
     """Maps the jobs of a batch to the number of attempts that they may still make; None where jobs
     join the queue as they arrive."""
     held: Callable[[str], bool] | None = None
-    """Returns whether a limit may hold a waiting job back; None where there are no limits."""
+    """Returns whether a limit may hold a waiting job back; None where there is none."""
     order: Priorities | None = None
     """Order of the queue; None: it is not derived."""
     exempt: set[str] = Factory(set)

@@ -35,15 +35,15 @@ def _reasons(plan: Cases, key: str) -> Iterator[str]:
             yield f"cannot matter: it changes nothing but {measure.value}"
             return
     found = _limits(plan, key)
-    limits = [it for it in found if it is not None]
-    if not limits or len(found) == 1:
+    known = [it for it in found if it is not None]
+    if not known or len(found) == 1:
         return
-    least, why = max(limits, key=lambda it: it[0])
+    least, why = max(known, key=lambda it: it[0])
     if not least:
         yield f"cannot matter: {why}"
-    elif len(limits) == len(found):
+    elif len(known) == len(found):
         yield f"cannot matter, as all its values are {least:g} or more: {why}"
-    elif len(limits) > 1:
+    elif len(known) > 1:
         yield f"cannot matter from {least:g} on: {why}"
 
 

@@ -251,12 +251,12 @@ def useful_until(number: int | None, limit: float, runs: Mapping[int, Run]) -> d
     began up to this state, and so on back, as far as `runs`, a job's runs by number, has them. It
     contains nothing for a `number` of None.
     """
-    limits: dict[int, float] = {}
-    while number is not None and number in runs and number not in limits:
-        limits[number] = limit
+    found: dict[int, float] = {}
+    while number is not None and number in runs and number not in found:
+        found[number] = limit
         started = runs[number].event
         number, limit = started.source, started.saved
-    return limits
+    return found
 
 
 @define(eq=False)
@@ -281,9 +281,9 @@ class Lineage:
         of a job that was killed.
         """
         completed = None if self.completed is None else self.completed.run.number
-        limits = useful_until(completed, math.inf, self._known)
+        useful = useful_until(completed, math.inf, self._known)
         for number, span in self.runs.items():
-            yield from span.slices(limits.get(number, NONE), span.otherwise)
+            yield from span.slices(useful.get(number, NONE), span.otherwise)
 
     def close(self) -> Iterator[SpanRow]:
         """Yield the spans of computation of all runs, with their use, where the log ends.

@@ -391,8 +391,8 @@ def memory_limit() -> Iterator[None]:
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    limits = [it for it in (soft, hard, MEMORY) if it != resource.RLIM_INFINITY]
-    resource.setrlimit(resource.RLIMIT_DATA, (min(limits), hard))
+    finite = [it for it in (soft, hard, MEMORY) if it != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_DATA, (min(finite), hard))
     try:
         yield
     finally:

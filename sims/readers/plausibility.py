@@ -23,7 +23,7 @@ def doubts(rows: NDArray[np.void], workers: int) -> Iterator[str]:
     longer = int(np.count_nonzero(rows["times"] > rows["estimates"] + KILL_WAIT))
     if longer:
         total = int(np.count_nonzero(asked))
-        unit = ": a sign of limits in minutes" if longer > MANY * total else ""
+        unit = ": a sign of requests in minutes" if longer > MANY * total else ""
         yield f"{longer:,} of {total:,} jobs ran longer than the time that they requested{unit}"
     if len(rows) and (first := float(rows["submitted"].min())) > YEAR:
         yield f"the first submission is {in_units(first, 's')} after the log's 0"

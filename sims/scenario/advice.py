@@ -79,8 +79,8 @@ def _beyond(scenario: Scenario) -> Advice:
     from sims.scenario.saturation import saturation  # a run has no use for it
 
     channels = scenario.master.channels if scenario.master else 0
-    limits = ("platform.spares", scenario.full_platform.pool.spares), ("master.channels", channels)
-    for key, value in limits:
+    counts = ("platform.spares", scenario.full_platform.pool.spares), ("master.channels", channels)
+    for key, value in counts:
         limit = saturation(scenario, key) if value else None
         if limit and value > limit[0]:
             yield key, limit[1]

@@ -433,13 +433,13 @@ class StorageSection(Section):
     bandwidth: PositiveAmount
     """B: bandwidth of the storage, shared by all runs that save or load, bytes per time unit."""
     worker_bandwidth: PositiveAmount | None = None
-    """b: largest bandwidth of one worker, bytes per time unit; default: only the storage limits
-    it."""
+    """b: largest bandwidth of one worker, bytes per time unit; default: that of the
+    storage."""
 
     @property
     def each(self) -> float:
-        """Largest bandwidth of one worker, bytes per time unit; inf where only the storage limits
-        it."""
+        """Largest bandwidth of one worker, bytes per time unit; inf where only the storage has
+        one."""
         return inf if self.worker_bandwidth is None else self.worker_bandwidth
 
     def time(self, size: float, members: int) -> float:

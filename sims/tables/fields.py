@@ -122,8 +122,8 @@ def bounded(validator: Any) -> list[Accepts]:
         if hasattr(each, "compare_op")
     ]
     words = ", ".join(("a finite number", *(text.format(bound) for _, text, bound in found)))
-    limits = {key: bound for key, _, bound in found}
-    return [Accepts(words, {**limits, **FINITE})] if found else []
+    bounds = {key: bound for key, _, bound in found}
+    return [Accepts(words, {**bounds, **FINITE})] if found else []
 
 
 Number = Annotated[float, Accepts("a finite number", FINITE)]

@@ -199,10 +199,10 @@ class FlowAccount:
         """
         known, end = {course.run.number: course for course in self.runs}, now
         runs = {number: course.run for number, course in known.items()}
-        limits = {} if head is None else useful_until(*head, runs)
+        useful = {} if head is None else useful_until(*head, runs)
         led: list[Iterator[Claim]] = []
-        for number, limit in limits.items():
-            led.append(known[number].claims(end, limit, fate))
+        for number, done in useful.items():
+            led.append(known[number].claims(end, done, fate))
             # Before its start, the job's time belongs to the run whose saved state this run began
             # from.
             end = known[number].run.start

@@ -27,7 +27,7 @@ from sims.history.reader import History, Job, Key, Listener, Run
 from sims.log import LogFile
 from sims.telling import Clock, counted, in_units, title_of
 from sims.trace.dependencies import HeldBack
-from sims.trace.limits import Left, LimitsTold, above
+from sims.trace.limits import LimitsTold, Room
 from sims.trace.multifactor import HEADS, Number, Shares, number_of, order_of
 from sims.trace.ranking import Ranking
 
@@ -115,8 +115,8 @@ class Look(Listener):
     """Jobs that wait, as they were at the instant, in order of submission."""
     held: list[Held]
     """Holders of processors, the largest first."""
-    limits: dict[str, tuple[Left, ...]] = field(factory=dict)
-    """Maps the names of waiting jobs to what each of their limits leaves to them."""
+    rooms: dict[str, Room] = field(factory=dict)
+    """Maps the names of waiting jobs to what limits leave to them; empty where there are none."""
     starts: dict[str, Run] = field(init=False, factory=dict)
     """Maps the name of each waiting job to the run that starts it."""
     ends: dict[Key, float] = field(init=False, factory=dict)
@@ -143,10 +143,10 @@ class Look(Listener):
         if rest:
             aside["rest"] = sorted(rest)
         away_members = set[int]().union(*(run.away for run in runs))
-        told = LimitsTold.of(history.header) if history.header is not None else LimitsTold(())
-        limits = {job.name: told.left(job, runs) for job in others} if told.rows else {}
+        told = LimitsTold.of(history.header) if history.header is not None else LimitsTold()
+        rooms = {job.name: told.room(job, runs) for job in others} if told.rows else {}
         machine = history.free, history.spare, aside, away, away_members
-        return cls(*machine, others, held(runs), limits)
+        return cls(*machine, others, held(runs), rooms)
 
     @property
     def away_others(self) -> dict[WorkerState, int]:
@@ -224,7 +224,7 @@ class Instant:
         job starts.
         """
         pairs = [(job, self.look.starts.get(job.name)) for job in self.look.waiting]
-        limits, numbers = self.look.limits, self._numbers
+        rooms, numbers = self.look.rooms, self._numbers
         rank = Ranking.of(self.started, self.partitions.tier).rank
 
         def place(pair: tuple[Job, Run | None]) -> tuple[float, float, float, int]:
@@ -242,7 +242,7 @@ class Instant:
                 "promised": job.promised,
                 "starts": run.start if run else None,
                 **({"partition": job.partition} if job.partition else {}),
-                **({"above": above(limits[job.name], run.asked if run else 1)} if limits else {}),
+                **({"above": rooms[job.name].exceeded(run.asked if run else 1)} if rooms else {}),
                 **(numbers[job.name].as_json() if job.name in numbers else {}),
             }
             for job, run in sorted(pairs, key=place)
@@ -301,7 +301,7 @@ class Instant:
         if look.waiting:
             yield from ("", f"waiting, in the order {self.order or 'of arrival'}")
             heads = WAITING + (PARTITION if self.partitions.known else ())
-            heads += ("held back",) if look.limits else ()
+            heads += ("held back",) if look.rooms else ()
             heads += HEADS if self.moment is not None else ()
             yield from _table(heads, map(self._row_waiting, self.waiting))
         if self.held_back:

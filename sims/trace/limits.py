@@ -25,10 +25,22 @@ class Left:
 
 
 @frozen
+class Room:
+    """What the limits of a job leave to it."""
+
+    left: tuple[Left, ...] = ()
+
+    def exceeded(self, processors: int) -> str:
+        """Return the words for the first limit that a run on so many processors would exceed; empty
+        where there is none."""
+        return next((it.words for it in self.left if it.processors < processors), "")
+
+
+@frozen
 class LimitsTold:
     """The limits of a log's scenario, as its head has them."""
 
-    rows: Sequence[Mapping[str, Any]]
+    rows: Sequence[Mapping[str, Any]] = ()
 
     @classmethod
     def of(cls, started: ScenarioStarted) -> Self:
@@ -37,9 +49,9 @@ class LimitsTold:
         rows: Any = value_of(next(found, "limits=[]"))[1]
         return cls(tuple(rows))
 
-    def left(self, job: Job, runs: Iterable[Run]) -> tuple[Left, ...]:
+    def room(self, job: Job, runs: Iterable[Run]) -> Room:
         """Return what each limit of the job leaves to it beside the runs that hold workers."""
-        return tuple(self._left(job, list(runs))) if self.rows else ()
+        return Room(tuple(self._left(job, list(runs))) if self.rows else ())
 
     def _left(self, job: Job, runs: list[Run]) -> Iterable[Left]:
         for row in self.rows:
@@ -56,9 +68,3 @@ class LimitsTold:
             if (most := row.get("processors")) is not None:
                 size = sum(it.asked + count_in(it.rest) for it in its)
                 yield Left(most - size, f"{about}: {size:,} of {counted(most, 'processor')}")
-
-
-def above(left: Sequence[Left], processors: int) -> str:
-    """Return the words for the first limit that a run on so many processors would exceed; empty
-    where there is none."""
-    return next((it.words for it in left if it.processors < processors), "")

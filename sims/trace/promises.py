@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from attrs import frozen
+from attrs import field, frozen
 
 from actors.events import Outcome, ScenarioStarted
 from actors.intervals import numbers_in
@@ -14,7 +14,7 @@ from sims.history.reader import Run
 from sims.telling import counted, in_units, worker_of
 from sims.trace import Span
 from sims.trace.instant import Held, Look
-from sims.trace.limits import Left
+from sims.trace.limits import Room
 
 NAMED = 3
 """How many jobs or runs, the largest first, a text names before it counts the others."""
@@ -69,7 +69,7 @@ class FreeWorkers:
     first: str | None = None
     """Name of the job ahead in the queue that kept free workers of a partition from later ones;
     None if a reservation did, or there are no partitions."""
-    limits: tuple[Left, ...] = ()
+    room: Room = field(factory=Room)
     """What limits leave to the job after the decisions."""
 
 

@@ -17,7 +17,6 @@ from sims.history.reader import Job, Key, Run
 from sims.telling import Clock, counted, in_units, worker_of
 from sims.trace import Span
 from sims.trace.instant import Held, Look
-from sims.trace.limits import LimitsTold, above
 from sims.trace.partitions import sharing
 from sims.trace.promises import (
     NAMED,
@@ -49,8 +48,6 @@ class Wait:
     ranking: Ranking
     """Order of the queue."""
     clock: Clock
-    limits: LimitsTold
-    """Limits by user, group or queue."""
     windows: Sequence[MaintenancePlanned] = ()
     """Windows of maintenance, in the order of the log."""
     partitions: Partitions = field(factory=Partitions)
@@ -312,7 +309,7 @@ class Wait:
     def _above(self, it: FreeWorkers) -> str:
         """Return words that name the limit above which the job would have been; empty where there
         is none. Where the job never starts, the limit has to leave nothing at all."""
-        return above(it.limits, 1 if self.run is None else self.run.asked)
+        return it.room.exceeded(1 if self.run is None else self.run.asked)
 
     def _kept_off(self, it: FreeWorkers) -> str:
         """Return words that name the window of maintenance before which the job could not have
@@ -381,8 +378,8 @@ class Wait:
         """Return the wait as plain data for JSON, without the name of the job that waits.
 
         The data are its beginning and end, the jobs ahead and the workers' state as it began, the
-        jobs that passed this one, the job for which its run was cancelled, its reservations, the
-        limits that it would have exceeded with the number of instants, when it could have started,
+        jobs that passed this one, the job for which its run was cancelled, its reservations, each
+        limit that it would have exceeded with the number of instants, when it could have started,
         and what was freed for its start.
         """
         look, rule = self.look, self.rule

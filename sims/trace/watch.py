@@ -48,6 +48,8 @@ class Waits(Listener):
     """Runs that were lost or failed, and workers that went DOWN, at this instant."""
     _cancellation: int | None = None
     """Sequence number of the event that cancelled a run of the job at this instant."""
+    _told: LimitsTold = field(factory=LimitsTold)
+    """What the log's head says of limits by user, group or queue."""
     _reserved: dict[str, float] = field(factory=dict)
     """Maps other waiting jobs to the starts that their reservations promise."""
 
@@ -107,14 +109,9 @@ class Waits(Listener):
         elif me is not None and (header := self.history.header) is not None:
             clock, self._before = Clock(header.unit, self.history.begins), None
             ranking = Ranking.of(header, self.history.partitions.tier)
-            self._me, self._open = (
-                me,
-                Wait(
-                    *(me, now, header, ranking, clock, LimitsTold.of(header)),
-                    self.history.windows,
-                    self.history.partitions,
-                ),
-            )
+            places = self.history.windows, self.history.partitions
+            self._me, self._open = me, Wait(me, now, header, ranking, clock, *places)
+            self._told = LimitsTold.of(header)
             self._freed, self._back, self._begun, self._upset = [], [], [], []
             queue = (job for job in self.history.queue if job is not me)
             others = rivals(self.history.partitions, me, queue)
@@ -180,7 +177,7 @@ class Waits(Listener):
         if free and reserving is None and wait.me.partition:
             first = self._ahead(wait)
         runs = (run for run in self.history.runs.values() if run.job is not wait.me)
-        about = reserving, begun, self._numbers, first, wait.limits.left(wait.me, runs)
+        about = reserving, begun, self._numbers, first, self._told.room(wait.me, runs)
         wait.instants.append(FreeWorkers(now, before, free, *about))
 
     def _free(self, me: Job) -> int:

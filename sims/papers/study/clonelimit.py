@@ -109,13 +109,13 @@ def view(results: Results) -> Iterator[Value]:
             curves[without(it.place, "image"), it.who][dict(it.place)["image"]] = it.ours
     for at, curve in curves.items():
         for what, size in zip(
-            ("surely pays up to", "surely costs from"), limits(curve), strict=True
+            ("surely pays up to", "surely costs from"), break_even(curve), strict=True
         ):
             if size is not None:
                 yield Value(*at, what, exactly(size))
 
 
-def limits(curve: Mapping[float, Estimate]) -> tuple[float | None, float | None]:
+def break_even(curve: Mapping[float, Estimate]) -> tuple[float | None, float | None]:
     """Return the largest size such that the ratios at it and at all smaller sizes have their
     intervals below 1, and the smallest size at which an interval lies above 1.
 

@@ -34,7 +34,7 @@ from sims.scenario import MeasuresSection, Scenario
 from sims.scenario.builders import queue
 from sims.scenario.builders.hazards import describe_faults, ignores_faults, spawn_hazards
 from sims.scenario.builders.jobs import Counterparts, JobMaker, plain_jobs, with_mtbf
-from sims.scenario.builders.limits import limit_resolution
+from sims.scenario.builders.progress import limit_resolution
 from sims.scenario.deciders import DECIDERS
 from sims.scenario.faults import NoFaults
 from sims.scenario.job_set import asked_of

@@ -31,7 +31,7 @@ from policies.maths.silent_errors import draw_failures
 from policies.maths.speedup import Asking
 from sims.errors import unfit
 from sims.scenario import Scenario
-from sims.scenario.builders.limits import refuse_tiny_period
+from sims.scenario.builders.progress import refuse_tiny_period
 from sims.scenario.faults import together
 from sims.scenario.job_set import asked_of
 from sims.scenario.jobs import Overrun

@@ -12,7 +12,7 @@ from sims.telling import amount_of, counted
 
 def shared(event: BandwidthShared, run: Run, storage: StorageSection, unit: str) -> str:
     """Return words for how many bytes a run has left to save or load, at which bandwidth, and what
-    limits it: its members' own bandwidths, the storage's, or other runs that use the storage.
+    bounds it: its members' own bandwidths, the storage's, or other runs that use the storage.
 
     A bandwidth of 0 means that the run waits for a member. Bandwidths are in bytes per `unit` of
     time.

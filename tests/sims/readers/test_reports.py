@@ -124,7 +124,7 @@ def test_runs_beyond_their_requests_are_a_sign_of_another_unit_where_they_are_ma
         "1 of 100 jobs ran longer than the time that they requested"
     ]
     assert list(doubts(rows_of(*[short] * 9, long), 999)) == [
-        "1 of 10 jobs ran longer than the time that they requested: a sign of limits in minutes"
+        "1 of 10 jobs ran longer than the time that they requested: a sign of requests in minutes"
     ]
 
 

@@ -1,4 +1,4 @@
-"""Limits that stop simulations without progress, and simulations whose times double precision
+"""Stops simulations without progress, and simulations whose times double precision
 cannot tell apart; hopeless ones are refused before they start."""
 
 from __future__ import annotations
