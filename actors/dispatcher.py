@@ -161,10 +161,13 @@ class Dispatcher:
             return copy, *self._start_ready(copy, index, processors, held, cause, otherwise)
         numbers = pool.allocate(copy, processors, former, index, sources)
         named = self.present(numbers) if numbers else ""
-        rest: Intervals = pool.allocate_rest(copy, whole, numbers) if whole else ()
-        self.rest.update(members(rest))
-        own = merged(numbers, rest) if rest else numbers
-        self.held[copy] = index, size_of(own) if rest else processors, own
+        own, size = numbers, processors
+        rest: Intervals = ()
+        if whole and (rest := pool.allocate_rest(copy, whole, numbers)):
+            self.rest.update(members(rest))
+            own = merged(numbers, rest)
+            size = size_of(own)
+        self.held[copy] = index, size, own
         if self.tracker is not None:
             cause = self._why(self.tracker, index, numbers, cause, otherwise)
         if self.linked or pool.speeds or rest:

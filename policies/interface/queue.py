@@ -8,6 +8,7 @@ an order sorts the queue, and a strategy (list or shelves) decides which jobs st
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Protocol, runtime_checkable
 
 from attrs import define, field, frozen
@@ -319,6 +320,10 @@ class BatchView(Protocol):
         workers have no cells."""
 
 
+NOWHERE: Mapping[int, Parts] = MappingProxyType({})
+"""Names no job's workers: it is shared by all decisions that do not."""
+
+
 @define(eq=False)
 class Decision:
     """Names the jobs that start now, the runs that are cancelled and the time at which the strategy
@@ -346,7 +351,7 @@ class Decision:
     protection has saved, and the strategy is called again at once with their processors free."""
     promised: Sequence[Reservation] = ()
     """New reservations of a strategy that keeps its reservations in its memory; they are logged."""
-    places: Mapping[int, Parts] = field(factory=dict)
+    places: Mapping[int, Parts] = NOWHERE
     """Maps the indices of jobs that start to how many workers they take from each cell. For a job
     that it does not name, the placement chooses among all workers that the job may have, and the
     strategy is called again at this instant for what follows."""

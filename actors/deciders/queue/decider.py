@@ -147,7 +147,8 @@ class QueueDecider(Decider):
             self.times(job)
 
     def over(self, message: CopyOver, cause: int) -> None:
-        self._renew_runs()
+        if self._replaced:
+            self._renew_runs()
         state = self.state
         run = state.runs.pop(message.copy)
         waiting, numbers = run.entry, run.numbers
@@ -161,16 +162,19 @@ class QueueDecider(Decider):
             state.former[run.index] = numbers
         if self.most:
             self._count_copy_out(message)
-        if not message.waits:
-            return
-        if message.outcome is FAILED:
+        if message.waits:
+            self._requeue(waiting, message.outcome)
+
+    def _requeue(self, waiting: Queued, outcome: Outcome) -> None:
+        """Let the job of this entry wait again, for an attempt like that which ended so."""
+        if outcome is FAILED:
             again = self.intake.again(waiting)
             if again is not None:
-                state.requeue(again)
+                self.state.requeue(again)
         else:
             # A loss or a cancellation says nothing about the job: it repeats the same attempt, in a
             # batch too.
-            state.requeue(waiting)
+            self.state.requeue(waiting)
 
     def _count_copy_out(self, message: CopyOver) -> None:
         entry = self.copied.get(message.index)
@@ -231,7 +235,8 @@ class QueueDecider(Decider):
         return next(due, self.scheduler.system.origin)
 
     def decide(self, cause: int) -> None:
-        self._renew_runs()
+        if self._replaced:
+            self._renew_runs()
         state = self.state
         self.promises.decide(cause)
         for part in self.parts:  # before the queue is sorted anew
