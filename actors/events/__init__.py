@@ -16,7 +16,7 @@ from actors.events.agents import (
     AgentSubmittedJob,
     AgentTookWorker,
 )
-from actors.events.copies import CopiesPlaced, CopiesSettled, GainDescribed
+from actors.events.copies import CopiesPlaced, CopiesSettled
 from actors.events.dependencies import DependenciesDescribed
 from actors.events.jobs import (
     ChainsBelieved,
@@ -115,10 +115,8 @@ from actors.events.workers import (
     TransferStarted,
     TransferSuspended,
     UnitsWornOut,
-    WearDescribed,
     WorkerChanged,
     WorkerPriced,
-    WorkerRented,
     WorkerSpeedChanged,
 )
 from actors.runtime import Event
@@ -159,7 +157,6 @@ __all__ = [
     "FaultsExpected",
     "FaultsFitted",
     "FaultsReplayed",
-    "GainDescribed",
     "HangDetected",
     "IterationCompleted",
     "IterationStarted",
@@ -226,11 +223,9 @@ __all__ = [
     "UnitRetired",
     "UnitsWornOut",
     "VerificationEnded",
-    "WearDescribed",
     "WhyIgnored",
     "WorkerChanged",
     "WorkerPriced",
-    "WorkerRented",
     "WorkerSpeedChanged",
     "WorkloadEnded",
 ]
@@ -257,7 +252,6 @@ VOCABULARY: tuple[type[Event], ...] = (
     ChainsBelieved,
     FaultsFitted,
     FaultsDescribed,
-    WearDescribed,
     MaintenancePlanned,
     FaultsReplayed,
     FaultsExpected,
@@ -267,7 +261,6 @@ VOCABULARY: tuple[type[Event], ...] = (
     FaultDetected,
     WorkerSpeedChanged,
     WorkerPriced,
-    WorkerRented,
     TransferStarted,
     TransferSuspended,
     TransferEnded,
@@ -310,7 +303,6 @@ VOCABULARY: tuple[type[Event], ...] = (
     ReservationDropped,
     ShelfOpened,
     BatchOpened,
-    GainDescribed,
     CopiesPlaced,
     CopiesSettled,
     PackDescribed,

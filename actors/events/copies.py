@@ -9,14 +9,13 @@ RunEnded of every copy.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, TypeVar
+from typing import TypeVar
 
 from attrs import frozen
 
 from actors.events.quantities import (
     CopyCount,
     JobName,
-    Quantity,
     RunNumber,
     Share,
     Work,
@@ -25,20 +24,9 @@ from actors.events.quantities import (
 )
 from actors.events.runs import Outcome, RunEnded, RunStarted
 from actors.events.scenario import Compound
-from actors.runtime import Event
 
 T = TypeVar("T")
 Ints = tuple[int, ...]
-
-
-@frozen
-class GainDescribed(Event):
-    """Records, once at the start, that jobs progress by mean semantics: a job with r copies does
-    the work g(r, t) in a time t, the mean of the furthest copy's work (redundancy17, Assumption 2),
-    whatever its own workers deliver."""
-
-    augmentation: Annotated[float, Quantity("factor")]
-    """Factor that multiplies g."""
 
 
 @frozen

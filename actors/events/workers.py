@@ -77,25 +77,6 @@ class FaultsDescribed(Event):
 
 
 @frozen
-class WearDescribed(Event):
-    """Records how units wear out, that is, come under a law of faults in the course of time; once
-    for each such law, at the start."""
-
-    law: Annotated[int, Quantity(meaning="Number of the law among the scenario's laws, from 0.")]
-    size: Annotated[int, Quantity("workers")]
-    """Number of workers of a whole unit."""
-    interval: Time
-    """Time from one instant at which units wear out to the next; the first is one interval after
-    the start."""
-    count: Annotated[int, Quantity("units")]
-    """Number of units that are drawn at each of these instants, as long as so many are left that
-    the law does not strike."""
-    listed: tuple[WorkerSet, ...]
-    """Numbers of the units that wear out at the first of these instants, in place of drawn ones,
-    unless the law strikes them already."""
-
-
-@frozen
 class UnitsWornOut(Event):
     """Units come under a law of faults: from now on it strikes them, too. Nobody in the simulated
     world knows that."""
@@ -218,16 +199,6 @@ class WorkerPriced(Event):
     """Price of a unit of time, from each of `times` on."""
     period: Time | None
     """Time after which the prices repeat; None if the last one lasts."""
-
-
-@frozen
-class WorkerRented(Event):
-    """Records the price of a worker that costs only while a run holds it, where its scenario says
-    so."""
-
-    worker: WorkerNumber
-    price: Annotated[float, Quantity("per time")]
-    """Price of a unit of time."""
 
 
 class TransferKind(enum.Enum):

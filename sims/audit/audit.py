@@ -41,7 +41,7 @@ from sims.audit.parts.order import ORDER
 from sims.audit.queue import QueueChecks
 from sims.audit.scenario import given
 from sims.audit.turns import Script
-from sims.audit.workers import Service, by_worker, numbers, parse_spans
+from sims.audit.workers import Service, by_worker
 from sims.audit.world import Handler, PartRules, World
 from sims.errors import AuditFailed
 from sims.log import Misfit
@@ -208,11 +208,11 @@ def _know(w: World, event: Event) -> None:
         case e.JobsLeftOut() | e.JobsChanged():
             possible(event not in w.told, "it is told twice")
             w.told.append(event)
-        case e.WorkerRented(worker=worker) | e.WorkerPriced(worker=worker):
+        case e.WorkerPriced(worker=worker):
             # One line for each worker, in the order of their numbers.
-            last, w.priced[type(event)] = w.priced.get(type(event), -1), worker
+            last, w.priced = w.priced, worker
             possible(last < worker < w.head.processors, "worker {}, after {}", worker, last)
-            possible(isinstance(event, e.WorkerRented) or _rising(event), "prices of no times")
+            possible(_rising(event), "prices of no times")
         case e.PackDescribed(pair=pair, mtbf=mtbf, releases=releases, fatal=fatal):
             framed(isinstance(w.decider, PackChecks), "no pack decides")
             possible(pair >= 1 and mtbf != 0 and not (releases and fatal))
@@ -232,15 +232,6 @@ def _equip(w: World) -> None:
     partitions.prepare(w)
     link = w.given.link
     w.service = None if link is None else Service(*link)
-
-
-def _describe_faults(w: World, event: e.FaultsDescribed) -> None:
-    """Keep which units a law strikes at the start. Raises Broken if these are none of its units, or
-    it has been described before."""
-    some = numbers(parse_spans(event.struck))
-    sound = event.law not in w.some and max(some, default=0) < event.units
-    possible(sound, "it is no set of these units, or is told twice")
-    w.some[event.law] = event.units, some
 
 
 def _rising(event: e.WorkerPriced) -> bool:
@@ -391,7 +382,6 @@ def _in_head(general: Sequence[type[Event]]) -> tuple[type[Event], ...]:
 
 
 PLATFORM: dict[type[Event], Callable[[World, Any], None]] = {
-    e.FaultsDescribed: _describe_faults,
     e.PartitionAssigned: partitions.assign,
 }
 """Functions that store the facts of the head's lines about the platform."""
@@ -404,8 +394,8 @@ DESCRIBED = _in_head(
     (
         *(e.ProcessesDescribed, e.JobsLeftOut, e.JobsChanged, e.LogDoubted),
         *(e.LogReplayed, e.PartitionAssigned),
-        *(e.ChainsBelieved, e.PackDescribed, e.WorkerRented, e.WorkerPriced),
-        *(e.FaultsFitted, e.FaultsExpected, e.FaultsDescribed, e.FaultsReplayed),
+        *(e.ChainsBelieved, e.PackDescribed, e.WorkerPriced),
+        *(e.FaultsFitted, e.FaultsExpected, e.FaultsReplayed),
     )
 )
 """Event classes of the log's head, in the order in which they come."""

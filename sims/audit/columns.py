@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from actors.events import (
     CopiesPlaced,
     CopiesSettled,
-    GainDescribed,
     JobCompleted,
     ProtectionKind,
     RunStarted,
@@ -24,7 +23,7 @@ from actors.runtime import Event
 from sims.audit import stages
 from sims.audit.deciding import DecisionChecks
 from sims.audit.facts import ExpectedCopy, ExpectedJob
-from sims.audit.law import ROUNDING, LinePhase, allowed, comes, follows, framed, possible, readable
+from sims.audit.law import ROUNDING, LinePhase, allowed, comes, follows, possible, readable
 from sims.audit.protection import cloning
 from sims.audit.turns import INSTANT, Emitter, Script, Timer
 from sims.audit.workers import ExpectedWorker
@@ -75,8 +74,9 @@ class ColumnChecks(DecisionChecks):
     the copies of all jobs, as columns of numbers, or a line of its own for each copy's run."""
 
     emitter: Emitter = Factory(Emitter)
-    gains: bool = False
-    """Whether jobs progress by g(r, t), which is not in the log."""
+    gains: bool = field(init=False)
+    """Whether jobs progress by g(r, t), the expected service of the fastest of r copies, and not by
+    the work that their workers deliver (redundancy17, Assumption 2); g is not in the log."""
     rates: Numbers = field(init=False)
     service: Numbers = field(init=False)
     """Service that each worker has given since the last decision epoch, up to `times`."""
@@ -90,6 +90,7 @@ class ColumnChecks(DecisionChecks):
     """Remaining work of the job whose copy started last."""
 
     def __attrs_post_init__(self) -> None:
+        self.gains = "gain" in self.w.given.section("platform")
         self._resize(self.w.head.processors)
 
     def _resize(self, size: int) -> None:
@@ -100,7 +101,6 @@ class ColumnChecks(DecisionChecks):
 
     def line_handlers(self) -> dict[type[Event], Handler]:
         return {
-            GainDescribed: self.describe_gain,
             CopiesPlaced: self.place,
             CopiesSettled: self.settle,
         }
@@ -120,14 +120,6 @@ class ColumnChecks(DecisionChecks):
         before = self.least if self.started else 0
         allowed(before <= left * (1 + ROUNDING), f"{left!r} is left of it, {before!r} before")
         self.least = left
-
-    def describe_gain(self, w: World, event: GainDescribed) -> Script:
-        """Check the line that says that jobs progress by g(r, t), the expected service of the
-        fastest of r copies, and not by the work that their workers deliver (redundancy17,
-        Assumption 2)."""
-        framed(not w.jobs and not w.now, "it comes too late")
-        self.gains = True
-        yield event, 0
 
     def speed_changed(self, worker: ExpectedWorker, seq: int) -> None:
         n, now, placed = worker.number, self.w.now, self.placed

@@ -210,15 +210,14 @@ class Given:
     @property
     def partitions(self) -> Iterator[GivenPartition]:
         """The partitions of the queue, in order."""
+        size = self.platform.size
         for it in _tables(_table(self.table, "platform"), "partitions"):
-            workers = set[int]()
-            for first, last in SPAN.findall(str(it.get("units", ""))):
-                workers.update(range(int(first), int(last or first) + 1))
+            workers = spans_in(it.get("units", ""), size)
             longest = amount(it, "longest") if "longest" in it else None
             flags, tier = (bool(it.get("default")), bool(it.get("exclusive"))), it.get("tier", 1)
             possible(isinstance(tier, int), "its scenario has tier = {}", tier)
             about = longest, *flags, tier
-            yield GivenPartition(str(it.get("name")), frozenset(workers), *about)
+            yield GivenPartition(str(it.get("name")), workers, *about)
 
     @property
     def repair(self) -> GivenRepair | None:
@@ -361,6 +360,14 @@ def _member(kind: type[Member], word: Any) -> Member:
     found = next((it for it in kind if it.value == word), None)
     possible(found is not None, "its scenario has {}", word)
     return found  # type: ignore[return-value]
+
+
+def spans_in(text: Any, size: int) -> frozenset[int]:
+    """Return the numbers that a text names, such as `0-3, 8`. Raises Broken where they are not all
+    below `size`."""
+    found = [(int(first), int(last or first)) for first, last in SPAN.findall(str(text))]
+    possible(all(last < size for _, last in found), "its scenario names {} of {}", text, size)
+    return frozenset(number for first, last in found for number in range(first, last + 1))
 
 
 def amount(table: Table, key: str, usual: float = 0) -> float:

@@ -273,15 +273,12 @@ class World:
     """Event classes that have come, of those that may come once."""
     place: int = 0
     """Position of the last line of the head in the order in which such lines have to come."""
-    some: dict[int, tuple[int, tuple[int, ...]]] = Factory(dict)
-    """Maps numbers of laws that do not strike all units to the number of all, and to those that it
-    strikes at the start."""
     dependencies: Any = None
     """Jobs that follow others and have not been submitted; None where the log describes none."""
     agents: Any = None
     """Agents and what they do; None where the log describes none."""
-    priced: dict[type[Event], int] = Factory(dict)
-    """Maps each class of prices to the worker of its last line."""
+    priced: int = -1
+    """Worker of the last line of prices; -1 before the first."""
     service: Any = None
     """Channels of the master's link, if there is a master."""
     storage: Any = None

@@ -72,6 +72,20 @@ class Head:
         )
         return Measures(section.bound, section.known_hour(self.scenario.times), *rates)
 
+    @cached_property
+    def rents(self) -> dict[int, float]:
+        """Maps each worker that has a price of its own to what it costs per time unit in which a
+        run holds it."""
+        if self.given is None and "price" not in self.text:
+            return {}  # reading the text takes long
+        rents = {} if self.scenario is None else self.scenario.rents
+        if self.scenario is None or not rents:
+            return {}
+        from sims.scenario import MeasuresSection  # the scenario is read already
+
+        hour = (self.scenario.measures or MeasuresSection()).hours(self.scenario.times, True)
+        return {worker: price / hour for worker, price in rents.items()} if hour else {}
+
     @property
     def partitions(self) -> dict[str, PartitionSection]:
         """Maps the names of the partitions of the queue to these, in order; empty if there are

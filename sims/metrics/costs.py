@@ -8,7 +8,7 @@ from itertools import accumulate, pairwise
 
 from attrs import define, field
 
-from actors.events import WorkerPriced, WorkerRented
+from actors.events import ScenarioStarted, WorkerPriced
 from actors.runtime import Record
 from sims.history.reader import History
 from sims.history.rows import StateRow
@@ -52,7 +52,7 @@ class Costs:
 
     def __attrs_post_init__(self) -> None:
         self.history.on(WorkerPriced, self._price)
-        self.history.on(WorkerRented, self._rent)
+        self.history.on(ScenarioStarted, self._begin)
 
     @property
     def cost(self) -> float | None:
@@ -88,9 +88,10 @@ class Costs:
         self._prices[event.worker] = summed(event)
         self._since[event.worker] = record.t
 
-    def _rent(self, _: Record, event: WorkerRented) -> None:
-        self.ledger.workers = True
-        self._rents[event.worker] = event.price
+    def _begin(self, _: Record, __: ScenarioStarted) -> None:
+        self._rents = self.history.head.rents
+        if self._rents:
+            self.ledger.workers = True  # the scenario's prices are not theirs
 
     def _away(self, row: StateRow) -> None:
         if row.worker in self._prices:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import chain, repeat, starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
@@ -378,6 +379,16 @@ class Scenario(Section):
             self._folder,
             self.acts,
         )
+
+    @cached_property
+    def rents(self) -> dict[int, float]:
+        """Maps the workers that have a price of their own to this price, by the hour."""
+        pool = () if self.platform is None else ((self.platform.price, self.platform.workers),)
+        each = (*pool, *((it.price, it.count) for it in self.workers))
+        if all(price is None for price, _ in each):
+            return {}
+        prices = chain.from_iterable(starmap(repeat, each))
+        return {worker: price for worker, price in enumerate(prices) if price is not None}
 
     def calendar(self, key: str) -> Calendar:
         """Return what dates mean in a run, for the one at `key`. Raises InputError where the jobs

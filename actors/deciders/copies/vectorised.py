@@ -21,7 +21,7 @@ from actors.deciders.copies.running import (
     RunningPlacement,
     WorkAccount,
 )
-from actors.events import CopiesPlaced, CopiesSettled, GainDescribed
+from actors.events import CopiesPlaced, CopiesSettled
 from actors.messages import CopyOver, Decide
 from actors.runtime import Phase, Timer
 from policies.availability import WorkerState
@@ -89,8 +89,6 @@ class VectorisedCopies(Decider):
         self.rng = system.stream("policy")
         journal = system.journal
         self.logging = journal.wants(CopiesPlaced) or journal.wants(CopiesSettled)
-        if self.gain is not None:
-            journal.record(system.origin, GainDescribed, float(self.augmentation))
 
     # --- messages from the scheduler ----------------------------------------------------------
 

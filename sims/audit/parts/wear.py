@@ -5,24 +5,42 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from math import floor
 from typing import Any, ClassVar
 
-from attrs import Factory, define
+from attrs import Factory, define, frozen
 
-from actors.events import FaultsDescribed, UnitsWornOut, WearDescribed
+from actors.events import FaultsDescribed, FaultsExpected, UnitsWornOut
 from actors.runtime import Event
 from sims.audit.facts import HeadLine
 from sims.audit.law import LinePhase, comes, follows, ordered, possible
+from sims.audit.scenario import amount, spans_in, whole
 from sims.audit.turns import Emitter, Script
 from sims.audit.workers import numbers, parse_spans
 from sims.audit.world import Handler, PartRules, World
+
+
+@frozen
+class GivenWear:
+    """What the scenario says of how units come under a law in the course of time."""
+
+    size: int
+    """Number of workers of a whole unit."""
+    interval: float
+    """Time from one instant at which units wear out to the next; the first is one interval after
+    the start."""
+    count: int
+    """Number of units that are drawn at each of these instants."""
+    listed: tuple[frozenset[int], ...]
+    """Numbers of the units that wear out at the first of these instants, in place of drawn ones."""
 
 
 @define(eq=False)
 class WearingLaw:
     """A law of faults that strikes more and more of its units."""
 
-    described: WearDescribed
+    number: int
+    given: GivenWear
     units: int
     """Number of all units of its kind."""
     struck: set[int]
@@ -37,54 +55,68 @@ class WearingLaw:
     @property
     def due(self) -> float:
         """Time of the next instant at which units wear out."""
-        return (self.instants + 1) * self.described.interval
+        return (self.instants + 1) * self.given.interval
 
     @property
     def listed(self) -> frozenset[int] | None:
-        """Those of the well units that the log's head lists for the last instant; None if it lists
+        """Those of the well units that the scenario lists for the last instant; None if it lists
         none, as they are drawn."""
-        each = self.described.listed
-        if self.instants > len(each):
-            return None
-        return self.well.intersection(numbers(parse_spans(each[self.instants - 1])))
+        each = self.given.listed
+        return None if self.instants > len(each) else self.well & each[self.instants - 1]
 
     @property
     def count(self) -> int:
         """Number of units that wear out at the last instant."""
         listed = self.listed
-        return min(self.described.count, len(self.well)) if listed is None else len(listed)
+        return min(self.given.count, len(self.well)) if listed is None else len(listed)
 
 
 @define(eq=False)
 class WearRules(PartRules):
     """The rules of units that wear out."""
 
-    head: ClassVar = HeadLine(WearDescribed, after=FaultsDescribed, once=False)
+    head: ClassVar = HeadLine(FaultsDescribed, after=FaultsExpected, once=False)
+    some: dict[int, int] = Factory(dict)
+    """Maps numbers of laws that do not strike all units to the number of all."""
     laws: dict[int, WearingLaw] = Factory(dict)
     """Maps numbers of laws to the laws under which units come."""
     clock: Emitter = Factory(Emitter)
     """Begins each instant at which units wear out; it logs no line itself."""
 
     def describe(self, event: Any) -> None:
-        """Keep a line of the head that says how units wear out. Raises Broken where it does not go
-        together with the line that says which units the law strikes at the start."""
-        w = self.w
-        possible(event.law in w.some and event.law not in self.laws, "no law of some units is so")
-        units, struck = w.some[event.law]
-        sound = event.size >= 1 and -(-w.head.processors // event.size) == units
-        possible(sound and event.interval > 0, "the platform has no such units")
-        for text in event.listed:
-            listed = numbers(parse_spans(text))
-            possible(bool(listed) and listed[-1] < units, "there are no such units")
-        law = self.laws[event.law] = WearingLaw(event, units, set(struck))
-        self._await(law)
+        """Keep a line of the head that says which units a law strikes at the start. Raises Broken
+        if these are none of its units, or the law has been described before."""
+        struck = numbers(parse_spans(event.struck))
+        sound = event.law not in self.some and max(struck, default=0) < event.units
+        possible(sound, "it is no set of these units, or is told twice")
+        self.some[event.law] = event.units
+        wear = self._given(event.law, event.units)
+        if wear is not None:
+            law = self.laws[event.law] = WearingLaw(event.law, wear, event.units, set(struck))
+            self._await(law)
+
+    def _given(self, number: int, units: int) -> GivenWear | None:
+        """Return how so many units of a law wear out, by the scenario; None if they do not. Raises
+        Broken where the platform has no such units."""
+        given, laws = self.w.given, self.w.given.laws
+        possible(number < len(laws), "its scenario has {} laws", len(laws))
+        table, platform = laws[number], given.section("platform")
+        of, size = table.get("of", "workers"), 1
+        if of != "workers":
+            size = given.platform.node * (whole(platform, "rack", 1) if of == "racks" else 1)
+        possible(size >= 1 and -(-given.platform.size // size) == units, "no {} are so many", of)
+        if "interval" not in table:
+            return None
+        interval, share = amount(table, "interval"), amount(table, "share_added")
+        listed = tuple(spans_in(it, units) for it in table.get("added", ()))
+        possible(interval > 0, "no time passes")
+        return GivenWear(size, interval, floor(share * units + 0.5), listed)
 
     def _await(self, law: WearingLaw) -> None:
-        described = law.described
-        if law.instants >= len(described.listed) and not described.count:
+        if law.instants >= len(law.given.listed) and not law.given.count:
             return  # no more units wear out
-        number, begin = law.described.law, partial(self._begin, law)
-        self.w.turns.at(law.due, LinePhase.MESSAGES, self.clock, number, begin)
+        begin = partial(self._begin, law)
+        self.w.turns.at(law.due, LinePhase.MESSAGES, self.clock, law.number, begin)
 
     def _begin(self, law: WearingLaw) -> None:
         """Begin an instant at which units wear out: which ones can is known before its repairs
@@ -95,7 +127,7 @@ class WearRules(PartRules):
         self._await(law)
 
     def _cured(self, law: WearingLaw) -> frozenset[int]:
-        repairs, number, size = self.w.repairs, law.described.law, law.described.size
+        repairs, number, size = self.w.repairs, law.number, law.given.size
         if repairs is None:
             return frozenset()
         return frozenset(worker // size for it, worker in repairs.cured if it == number)
@@ -121,7 +153,7 @@ class WearRules(PartRules):
         yield event, 0
         law.struck |= worn
         if repairs is not None:
-            size = law.described.size
+            size = law.given.size
             repairs.cured.difference_update([(event.law, unit * size) for unit in worn])
 
     def close(self) -> None:

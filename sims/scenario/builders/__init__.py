@@ -21,7 +21,6 @@ from actors.events import (
     DeciderKind,
     RunStarted,
     WorkerPriced,
-    WorkerRented,
 )
 from actors.job import Source
 from actors.limit import Cap
@@ -109,8 +108,8 @@ def _check(scenario: Scenario) -> None:
     """Raise InputError where keys contradict each other."""
     for part in PARTS:
         part.check(scenario)
-    if scenario.measures is not None:
-        scenario.measures.known_hour(scenario.times)  # refuses prices of an unknown hour
+    measures = scenario.measures or MeasuresSection()
+    measures.hours(scenario.times, scenario.rents or measures.prices or measures.watts)
     platform = scenario.full_platform
     if not platform.size:
         raise unfit(
@@ -261,7 +260,6 @@ def _spawn_platform(
     _spawn_master(scenario, system)
     if platform.varies:
         pool.change_speed(0, 1.0)  # speeds differ from 1 before the first job is made
-    _rent(scenario, system)
     if linked or not platform.plain:
         for worker in range(platform.size):
             if linked or platform.alive(worker):
@@ -318,12 +316,3 @@ def _maker(scenario: Scenario, system: System, reports: bool) -> Callable[[int],
         return Worker(*about, owner, speeds, notices, index in platform.kept)
 
     return make
-
-
-def _rent(scenario: Scenario, system: System) -> None:
-    platform, measures = scenario.full_platform, scenario.measures or MeasuresSection()
-    if any(section.price is not None for section in platform.sections):
-        hour = measures.hours(scenario.times, needed=True)
-        for worker, section in enumerate(platform):
-            if section.price is not None and hour:
-                system.describe(WorkerRented, worker, section.price / hour)

@@ -26,7 +26,7 @@ from actors.worker import WorkerRegistry
 from actors.worker_messages import Fail, Hang
 from sims.errors import unfit
 from sims.scenario import Scenario
-from sims.scenario.builders.wear import describe_wear, wear_of
+from sims.scenario.builders.wear import wear_of
 from sims.scenario.expectations import expected
 from sims.scenario.fault_laws import gap_of
 from sims.scenario.faults import AnyFault, ReplayedFaults
@@ -81,11 +81,11 @@ def _faulty_units(scenario: Scenario, system: System) -> list[tuple[int, ...] | 
     for number, law in enumerate(scenario.faults.laws):
         nodes = platform.units(law.of)
         total = platform.size if nodes is None else len(nodes)
+        law.wears(total)  # refuses units that there are not, before the log tells of the law
         units = law.units_of(total, partial(system.stream, f"share/{number}"))
         if units is not None:
             system.describe(FaultsDescribed, number, total, text(intervals_of(units)))
         found.append(units)
-    describe_wear(scenario, system)
     return found
 
 

@@ -4,24 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from actors.events import WearDescribed
-from actors.intervals import intervals_of, text
 from actors.runtime import System
 from actors.wear import Wear
 from sims.scenario import Scenario
 from sims.scenario.fault_laws import gap_of
 from sims.scenario.faults import AnyFault
-
-
-def describe_wear(scenario: Scenario, system: System) -> None:
-    """Describe in the log, for each law under which units come, when and how many do."""
-    platform = scenario.full_platform
-    for number, law in enumerate(scenario.faults.laws):
-        if (wears := law.wears(platform.count(law.of))) is not None:
-            interval, count, listed = wears
-            named = tuple(text(intervals_of(units)) for units in listed)
-            size = platform.unit_size(law.of)
-            system.describe(WearDescribed, number, size, interval, count, named)
 
 
 def wear_of(

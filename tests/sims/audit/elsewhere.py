@@ -23,13 +23,11 @@ from actors.events import (
     ScenarioStarted,
     TasksDescribed,
     WorkerChanged,
-    WorkerRented,
     WorkerSpeedChanged,
 )
 from actors.intervals import numbers_in, spread
 from actors.runtime import Record
 from policies.availability import WorkerState
-from sims.audit.law import same
 from sims.errors import InputError
 from tests.sims.oneworld import Table, records_of
 
@@ -67,14 +65,10 @@ def is_true_elsewhere(scenario: Table, altered: Sequence[Record], what: Alterati
 
 
 def _alike(one: Record, other: Record) -> bool:
-    """Whether they are one record, but for the rounding of a price, which a log tells by another
-    unit of time than a scenario, and for the scenario's text, of which the other one has its
+    """Whether they are one record, but for the scenario's text, of which the other one has its
     own."""
     if isinstance(one.event, ScenarioStarted) and isinstance(other.event, ScenarioStarted):
         return evolve(one, event=evolve(one.event, text=other.event.text)) == other
-    if isinstance(one.event, WorkerRented) and isinstance(other.event, WorkerRented):
-        alike = same(one.event.price, other.event.price)
-        return alike and evolve(one, event=other.event) == other
     return one == other
 
 
@@ -90,8 +84,8 @@ def _alter(table: Table, what: Alteration) -> None:
             section["protection"] = {**own, name: getattr(event, name)}
         case JobDescribed(job=job) if name in SAID:
             _job(table, job)[name] = getattr(event, name)
-        case WorkerRented() | NoticeGiven():
-            _owned(table, what)
+        case NoticeGiven():
+            _notice(table, what)
         case WorkerChanged(worker=worker) if name == "t":
             life = table["workers"][worker]["availability"]
             life["states"] = _moved(life["states"], what)
@@ -108,28 +102,6 @@ def _resize(table: Table, workers: int) -> None:
         table["workers"] = [*table["workers"], {}][:workers]
     else:
         table["platform"]["workers"] = workers
-
-
-def _owned(table: Table, what: Alteration) -> None:
-    """What users and owners say of jobs and workers. Raises LookupError."""
-    event, name = what.now.event, what.name
-    if isinstance(event, WorkerRented):
-        _rent(table, event, name)
-    elif isinstance(event, NoticeGiven):
-        _notice(table, what)
-    else:
-        raise LookupError(name)
-
-
-def _rent(table: Table, event: WorkerRented, name: str) -> None:
-    """What a worker costs. Raises LookupError where the log tells that of another worker."""
-    worker = table["workers"][event.worker]
-    if name == DROPPED:
-        del worker["price"]
-    elif name == "price":
-        worker["price"] = event.price * table["measures"]["hour"]
-    else:
-        raise LookupError(name)
 
 
 def _notice(table: Table, what: Alteration) -> None:

@@ -260,7 +260,7 @@ def test_a_job_of_copies_that_is_told_as_a_plain_one_is_noticed(shell: Shell) ->
 def test_lines_of_the_head_in_another_order_are_noticed(shell: Shell) -> None:
     lines = logged(shell, "prices by the hour")
     kinds = [it["event"] for it in lines[:3]]
-    assert kinds[1:] == ["MaintenancePlanned", "WorkerRented"]
+    assert kinds[1:] == ["MaintenancePlanned", "FaultsDescribed"]
     lines[1], lines[2] = {**lines[2], "seq": 1}, {**lines[1], "seq": 2}
     Path("a.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     assert "it comes too late" in shell("audit", "a.jsonl").out

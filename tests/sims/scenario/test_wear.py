@@ -12,7 +12,6 @@ from actors.events import (
     FaultsDescribed,
     UnitFailed,
     UnitsWornOut,
-    WearDescribed,
     WorkerChanged,
 )
 from actors.intervals import numbers_in
@@ -69,8 +68,6 @@ def test_at_each_interval_so_many_of_the_well_units_wear_out_until_none_is_left(
     each = worn(found)
     assert [(time, len(units)) for time, units in each] == [(10, 2), (20, 2), (30, 2), (40, 1)]
     assert sorted(unit for _, units in each for unit in units) == [0, 1, 2, 4, 5, 6, 7]
-    [described] = [it.event for it in found if isinstance(it.event, WearDescribed)]
-    assert described == WearDescribed(0, 1, 10, 2, ())
 
 
 @pytest.mark.parametrize("clock", ["calendar", "computing"])
