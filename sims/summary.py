@@ -17,6 +17,7 @@ from sims.telling import (
     title_of,
     units,
 )
+from sims.trace.parts.table import ROWS
 
 
 def summary_title(summary: Summary) -> str:
@@ -67,7 +68,7 @@ def summary_rows(summary: Summary) -> Iterator[tuple[str, str]]:
     runs = (f"{summary.outcomes[it]:,} {it.value}" for it in Outcome if summary.outcomes[it])
     yield "runs", ", ".join(runs) or "none ended"
     yield from _fault_rows(summary.faults, summary.time, summary.unit)
-    yield from _repair_rows(summary.repairs)
+    yield from (row for rows in ROWS for row in rows(summary.repairs))
     yield "events", f"{summary.events:,}"
     yield from (("left out", f"{jobs:,}: {why}") for why, jobs in summary.left_out.items())
     yield from (("changed", f"{jobs:,}: {how}") for how, jobs in summary.changed.items())
@@ -118,28 +119,6 @@ def _repairs_as_json(repairs: Repairs) -> dict[str, object]:
         "called": repairs.called,
     }
     return {"repairs": numbers, **drops}
-
-
-def _repair_rows(repairs: Repairs) -> Iterator[tuple[str, str]]:
-    """Yield the counts for people, as pairs of a name and a text."""
-    if repairs.drops:
-        clauses = (f"{how} {counted(it, 'time')}" for how, it in repairs.drops.items())
-        yield "replicas", ", ".join(clauses)
-    if repairs.failed:
-        laws = sorted(repairs.failed.items())
-        by_law = f" ({', '.join(f'{count:,} of law {law}' for law, count in laws)})"
-        total = sum(repairs.failed.values())
-        yield "faults", f"{total:,} of what was not in repair{by_law if laws[1:] else ''}"
-    if repairs.blamed:
-        yield "blamed", ", ".join(f"{count:,} on {how}" for how, count in repairs.blamed.items())
-    for stage in sorted({stage for stage, _ in repairs.ended}):
-        counts = ((it, repairs.ended[stage, it]) for it in RepairOutcome)
-        words = (f"{count:,} {it.value.replace('-', ' ')}" for it, count in counts if count)
-        yield f"repairs {stage + 1}", ", ".join(words)
-    if repairs.retired:
-        yield "retired", f"{counted(repairs.retired, 'unit')}"
-    if repairs.called:
-        yield "reserve", f"{counted(repairs.called, 'worker')} called"
 
 
 def line_of(row: tuple[str, str]) -> str:

@@ -439,7 +439,7 @@ MOST_NAMING = {
     "maintenance": 12,
     "undetected": 12,
     "replicas": 12,
-    "reserve": 16,
+    "reserve": 12,
 }
 """Words that name one mechanism, and the most files that ship that may have each: its home on each
 floor, the tables of these, and the section that has its keys."""

@@ -101,8 +101,8 @@ class MaintenancePlanned(Event):
 
 @frozen
 class ReserveCalled(Event):
-    """A worker of the reserve, which its owner keeps RECLAIMED until then, is called, because the
-    first job of the queue lacks workers."""
+    """A worker is called that its owner keeps RECLAIMED until then, because the first job of the
+    queue lacks workers."""
 
     worker: WorkerNumber
     job: JobName

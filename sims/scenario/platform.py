@@ -141,7 +141,7 @@ class Platform:
     def kept(self) -> range:
         """Numbers of the workers that their owner keeps until they are called for a job that lacks
         workers: the last ones before the spares."""
-        return range(max(self.able - self.pool.reserve, 0), self.able)
+        return self.pool.kept(self.able)
 
     @cached_property
     def partitions(self) -> Partitions:

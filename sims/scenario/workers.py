@@ -343,6 +343,10 @@ class PlatformSection(WorkerFields):
         """Whether there are workers that their owner keeps until they are called."""
         return self.reserve > 0
 
+    def kept(self, able: int) -> range:
+        """Return the numbers of these workers, the last ones of the `able` that are no spares."""
+        return range(max(able - self.reserve, 0), able)
+
     def dated(self, calendar: Callable[[str], Calendar]) -> Self:
         """Return the section with times in place of the dates of its windows; `calendar` says what
         dates mean, given the key of one."""

@@ -10,7 +10,6 @@ import orjson
 from attrs import define, frozen
 
 from actors.events import (
-    AgentCalledReserve,
     AgentCancelledJob,
     AgentDescribed,
     AgentFailedWorker,
@@ -28,6 +27,7 @@ from sims.history.lines import skim
 from sims.log import LogFile
 from sims.telling import Clock, amount_of, counted, in_units, worker_of
 from sims.trace import Span
+from sims.trace.parts.table import ACTS_OF_MECHANISMS
 
 OnWorker = (
     AgentTookWorker | AgentReturnedWorker | AgentFailedWorker | AgentHungWorker | AgentSetSpeed
@@ -52,8 +52,9 @@ def act(event: Event, started: ScenarioStarted) -> str:
             return f"submits {job}"
         case AgentCancelledJob(job=job):
             return f"cancels {job}"
-        case AgentCalledReserve(worker=worker):
-            return f"calls {worker_of(started, worker)} of the reserve"
+    words = ACTS_OF_MECHANISMS.get(type(event))
+    if words is not None:
+        return words(event, started)
     return _act_on_worker(event, started)
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
 from actors.events import ScenarioStarted
 from actors.runtime import Event
-from sims.history.reader import Run
 from sims.telling import Clock, worker_of
+
+if TYPE_CHECKING:  # a summary needs no history
+    from sims.history.reader import Run
 
 
 @frozen
@@ -31,3 +33,5 @@ class About:
 Words = Mapping[type[Event], Callable[[Any, About], str | None]]
 """Maps event classes to functions that put the event into words; None as their result means that
 there is nothing to say of it."""
+Acts = Mapping[type[Event], Callable[[Any, ScenarioStarted], str]]
+"""Maps events of what agents do to functions that put them into words."""

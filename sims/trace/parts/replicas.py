@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from actors.events import (
     PauseEnded,
     ReplicaLoads,
@@ -9,6 +11,7 @@ from actors.events import (
     ReplicasRejoined,
     RunPaused,
 )
+from sims.history.summary import Repairs
 from sims.telling import amount_of, counted, in_units
 from sims.trace.parts.about import Words
 
@@ -29,3 +32,10 @@ WORDS: Words = {
         f"workers {it.processors} rejoin: {counted(it.left, 'replica')} now"
     ),
 }
+
+
+def rows(repairs: Repairs) -> Iterator[tuple[str, str]]:
+    """Yield how many times replicas dropped out and rejoined, if any did."""
+    if repairs.drops:
+        clauses = (f"{how} {counted(it, 'time')}" for how, it in repairs.drops.items())
+        yield "replicas", ", ".join(clauses)

@@ -1,17 +1,21 @@
-"""Lists the words for events of mechanisms."""
+"""Lists the words for events and counts of mechanisms."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
+from sims.history.summary import Repairs
 from sims.trace.parts import (
     detection,
     hangs,
+    repair,
     replacement,
     replicas,
     reserve,
     standbys,
     whole_nodes,
 )
-from sims.trace.parts.about import Words
+from sims.trace.parts.about import Acts, Words
 
 OF_MECHANISMS: Words = {
     **detection.WORDS,
@@ -23,3 +27,9 @@ OF_MECHANISMS: Words = {
     **whole_nodes.WORDS,
 }
 """Words for the events of all mechanisms; an event is in no two of them."""
+ACTS_OF_MECHANISMS: Acts = reserve.ACTS
+"""Words for what agents do with mechanisms."""
+ROWS: tuple[Callable[[Repairs], Iterator[tuple[str, str]]], ...] = (
+    *(replicas.rows, repair.rows, reserve.rows),
+)
+"""What a summary says of mechanisms, in this order, as pairs of a name and a text."""
