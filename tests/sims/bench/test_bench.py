@@ -6,6 +6,7 @@ import gc
 import re
 import sys
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -184,3 +185,53 @@ def test_writing_the_log_costs_at_most_as_much_as_the_run_that_it_writes(name: s
     made, written = ways[f"{name}, made"], ways[f"{name}, written"]
     # The goal is 2; the tolerance is for a machine that others use while this measures.
     assert any(seconds(written) / seconds(made) < 2.5 for _ in range(ROUNDS))
+
+
+# --- another program ------------------------------------------------------------------------------
+
+
+OTHER = """\
+import sys
+width, days = int(sys.argv[1]), float(sys.argv[2])
+assert days == 2.56
+open(f"ran-{width}", "w").close()
+"""
+
+
+def test_a_program_of_the_users_takes_turns_with_the_same_runs_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "150")
+    Path("other.py").write_text(OTHER)
+    words = ["fleet", "--size", "0.01", "--rounds", "1", "--beside", "other.py"]
+    assert main(words) == 0
+    rows = [re.split(r"\s{2,}", it.strip()) for it in capsys.readouterr().out.splitlines()]
+    for width in (64, 512, 4096):
+        [row] = [it for it in rows if it[0] == f"other.py, {width:,} members"]
+        assert row[-1] == f"ours, {width:,} members"
+        assert Path(f"ran-{width}").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["fleet", "--beside", "none.py"], "--beside: there is no file none.py"),
+        (["queues", "--beside", "bad.py"], "--beside: queues is compared with SimPy alone"),
+        (["fleet", "--beside", "bad.py"], "it ended with exit code 1: ValueError: no servers"),
+    ],
+)
+def test_a_program_that_cannot_be_timed_is_refused_in_one_line(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    problem: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bad.py").write_text("raise ValueError('no servers')")
+    assert main([*words, "--size", "0.001", "--rounds", "1"]) == 2
+    said = capsys.readouterr()
+    assert problem in said.err
+    assert said.out == ""
+    assert len(said.err.splitlines()) == 1
