@@ -129,7 +129,10 @@ class Pool:
         self.free -= count
         if self.numbers is None:
             return ()
-        taken = self._take(self.numbers, count, former, index, sources)
+        if sources:
+            taken = self._take(self.numbers, count, former, index, sources)
+        else:
+            taken = self.take(self.numbers, count, former, index)
         if self.changing:
             self._hold(taken, copy)
         return taken
@@ -142,10 +145,8 @@ class Pool:
         index: int,
         sources: Sequence[Source],
     ) -> Intervals:
-        """Remove `count` workers from the free ones, so many from each of `sources`, if there are
-        any, and return them."""
-        if not sources:
-            return self.take(numbers, count, former, index)
+        """Remove `count` workers from the free ones, so many from each of `sources`, and return
+        them."""
         taken: Intervals = ()
         for source in sources:
             some = min(source.count, count)
