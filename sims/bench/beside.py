@@ -46,10 +46,11 @@ def _ours(width: int, days: float) -> Body:
 
 
 def of_width(width: int, days: float) -> dict[str, Any]:
-    """Return the scenario of AIReSim's default run with `width` members of the job on 64 servers
-    more, the reserve apart, and `days` days of work."""
+    """Return the scenario of AIReSim's default run with `width` members of the job in place of its
+    4,096, so many servers fewer, and `days` days of work."""
     table = default(1, days)
-    put(table, "platform.workers", width + 64 + table["platform"]["reserve"])
+    members = table["job"]["jobs"][0]["processors"]
+    put(table, "platform.workers", table["platform"]["workers"] - members + width)
     put(table, "job.jobs.0.processors", width)
     return table
 
