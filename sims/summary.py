@@ -17,7 +17,6 @@ from sims.telling import (
     title_of,
     units,
 )
-from sims.trace.parts.table import ROWS
 
 
 def summary_title(summary: Summary) -> str:
@@ -68,7 +67,7 @@ def summary_rows(summary: Summary) -> Iterator[tuple[str, str]]:
     runs = (f"{summary.outcomes[it]:,} {it.value}" for it in Outcome if summary.outcomes[it])
     yield "runs", ", ".join(runs) or "none ended"
     yield from _fault_rows(summary.faults, summary.time, summary.unit)
-    yield from (row for rows in ROWS for row in rows(summary.repairs))
+    yield from _mechanism_rows(summary.repairs)
     yield "events", f"{summary.events:,}"
     yield from (("left out", f"{jobs:,}: {why}") for why, jobs in summary.left_out.items())
     yield from (("changed", f"{jobs:,}: {how}") for how, jobs in summary.changed.items())
@@ -100,6 +99,15 @@ def _fault_rows(faults: Faults, time: float, unit: str) -> Iterator[tuple[str, s
         yield "worn out", f"{counted(faults.worn, 'unit')} in the course of time"
     if faults.hung:
         yield "hangs", f"{faults.hung:,} came, {faults.detected:,} detected"
+
+
+def _mechanism_rows(repairs: Repairs) -> Iterator[tuple[str, str]]:
+    """Yield what mechanisms have done, for people, as pairs of a name and a text."""
+    if repairs == Repairs():
+        return
+    from sims.trace.parts.table import ROWS  # few runs need it, and it loads the words of traces
+
+    yield from (row for rows in ROWS for row in rows(repairs))
 
 
 def _repairs_as_json(repairs: Repairs) -> dict[str, object]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Callable
+from functools import partial
 
 from policies.interface.queue import (
     Allocation,
@@ -15,8 +16,6 @@ from policies.interface.queue import (
     TimedOrder,
 )
 from policies.queue.allocation import LPA, MINAREA, MINTIME
-from policies.queue.allotments import Mixed, Programme
-from policies.queue.batches import Exact, Scaled
 from policies.queue.conservative import Conservative
 from policies.queue.lists import InOrder, Reading, RList, Shelves
 from policies.queue.orders import LEARNT, PLAIN, TIMED, ByScore
@@ -42,6 +41,11 @@ SHELVES = {
 }
 
 
+ALLOCATIONS: dict[str, Allocation] = {"LPA": LPA, "MINTIME": MINTIME, "MINAREA": MINAREA}
+"""Allocations of moldable jobs by their names, without those that decide in batches."""
+BATCH = "BATCH"
+
+
 class AllotmentRule(enum.Enum):
     """Says how BATCH allots processors; the paper's guarantee leaves it open."""
 
@@ -53,15 +57,6 @@ class AllotmentRule(enum.Enum):
     """Use the best allotment whose chains are uniform."""
     MIXED = "mixed"
     """Use the best of all allotments; only for small platforms."""
-
-
-BATCH: dict[AllotmentRule, Callable[[float], BatchAllocation]] = {
-    AllotmentRule.SCALED: Scaled,
-    AllotmentRule.PROGRAMME: Programme,
-    AllotmentRule.EXACT: lambda eps: Exact(),
-    AllotmentRule.MIXED: lambda eps: Mixed(),
-}
-"""Maps each rule to the function that makes its allocation from eps."""
 
 
 def is_strategy(name: str) -> bool:
@@ -110,13 +105,23 @@ def allocation_named(
     """Return moldable21's allocation rule called `name`: LPA, MINTIME, MINAREA or BATCH. For BATCH,
     `allotment` says how attempts are allotted, and `eps` is the rounding parameter of the two rules
     that round times. Raises ValueError, which lists the names, for any other name."""
-    rules: dict[str, Allocation | BatchAllocation] = {
-        "LPA": LPA,
-        "MINTIME": MINTIME,
-        "MINAREA": MINAREA,
-        "BATCH": BATCH[allotment](eps),
-    }
-    if name not in rules:
-        accepted = ", ".join(rules)
+    if name == BATCH:
+        return _in_batches(allotment, eps)
+    if name not in ALLOCATIONS:
+        accepted = ", ".join((*ALLOCATIONS, BATCH))
         raise ValueError(f"{name!r} is no rule; accepted: {accepted}, package.module:Name")
-    return rules[name]
+    return ALLOCATIONS[name]
+
+
+def _in_batches(allotment: AllotmentRule, eps: float) -> BatchAllocation:
+    """Return the allocation BATCH whose attempts are allotted by this rule."""
+    from policies.queue.allotments import Mixed, Programme  # only BATCH allots in batches
+    from policies.queue.batches import Exact, Scaled
+
+    made: dict[AllotmentRule, Callable[[], BatchAllocation]] = {
+        AllotmentRule.SCALED: partial(Scaled, eps),
+        AllotmentRule.PROGRAMME: partial(Programme, eps),
+        AllotmentRule.EXACT: Exact,
+        AllotmentRule.MIXED: Mixed,
+    }
+    return made[allotment]()

@@ -14,7 +14,8 @@ from statistics import fmean
 from attrs import frozen
 
 from sims.errors import InputError, unfit
-from sims.readers.traces import NodeId, read_fta_events
+from sims.readers.trace_states import NodeId
+from sims.readers.traces import read_fta_events
 
 LEAST_GAPS = 10
 """Smallest number of times between failures from which a law is fitted."""

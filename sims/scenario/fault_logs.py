@@ -13,7 +13,7 @@ from pydantic import PrivateAttr
 from actors.events import Age
 from actors.hazards import Faults, Outages, replayed_outages
 from sims.errors import InputError, unfit
-from sims.readers.traces import NodeId
+from sims.readers.trace_states import NodeId
 from sims.scenario.fault_fields import Effect, FaultFields
 from sims.scenario.fault_laws import OfSome, Weibull
 from sims.tables.fields import Accepts, Natural, Time

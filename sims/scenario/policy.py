@@ -60,6 +60,8 @@ class Noise(enum.Enum):
     Feitelson 2001)."""
 
 
+ALIKE = (None, "lowest", "compact")
+"""Placements that treat all workers alike."""
 BY_RECORD = ("fewest-faults", "highest-score", "longest-back")
 """Placements that choose workers by their records."""
 COPIES_ONLY = "uniform"

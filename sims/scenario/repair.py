@@ -4,19 +4,22 @@
 from __future__ import annotations
 
 from math import inf
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from actors.blame import Blame
 from actors.chance import Chance
 from actors.events.repair import RepairLaw
-from actors.repair import Stage
 from sims.errors import InputError
 from sims.scenario.fault_fields import Asked
 from sims.scenario.fault_laws import Gap
 from sims.scenario.retirement import NeverRetire, Retirement
 from sims.tables import Section
 from sims.tables.fields import Count, Duration
+
+if TYPE_CHECKING:
+    from actors.blame import Blame
+    from actors.repair import Stage
 
 
 class RepairStage(Section):
@@ -43,6 +46,8 @@ class RepairStage(Section):
     @property
     def begun(self) -> Stage:
         """A fresh state of this stage, for a simulation that begins."""
+        from actors.repair import Stage  # a scenario is often read, and repairs seldom made
+
         chances = Chance(self.passes_on), Chance(self.fixes)
         crews = inf if self.crews is None else self.crews
         return Stage(self.law, self.time, *chances, crews, iter(self.times))
@@ -84,6 +89,8 @@ class RepairSection(Section):
     @property
     def blame(self) -> Blame:
         """A fresh state of how faults are blamed on units, for a simulation that begins."""
+        from actors.blame import Blame
+
         chances = Chance(self.blamed, after=True), Chance(self.mistaken)
         return Blame(*chances, iter(self.others))
 

@@ -17,7 +17,7 @@ from actors.hazards import Change
 from policies.availability import WorkerState
 from policies.maths.tolerance import SAME
 from sims.errors import InputError, unfit
-from sims.readers.traces import FtaStates, Origin, ProfileStates
+from sims.readers.trace_states import FtaStates, Origin, ProfileStates
 from sims.scenario.availability import After, AlwaysUp, Letters, Markov, Trace, cut
 from sims.tables import Held, OneOf
 from sims.tables.fields import Accepts, Duration, Time

@@ -8,7 +8,7 @@ kind.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from math import isinf
 from pathlib import Path
@@ -24,13 +24,12 @@ from actors.events import (
 )
 from actors.job import Source
 from actors.limit import Cap
-from actors.pool import Pool, Take
+from actors.pool import Pool, Take, compact, lowest
 from actors.runtime import Actor, System, rare_collections
 from actors.scheduler import Scheduler
 from actors.worker import Worker, WorkerRegistry
 from sims.errors import unfit
 from sims.scenario import MeasuresSection, Scenario
-from sims.scenario.builders import queue
 from sims.scenario.builders.hazards import describe_faults, ignores_faults, spawn_hazards
 from sims.scenario.builders.jobs import Counterparts, JobMaker, plain_jobs, with_mtbf
 from sims.scenario.builders.progress import limit_resolution
@@ -40,6 +39,7 @@ from sims.scenario.job_set import asked_of
 from sims.scenario.jobs import CAP, MASTER, SCHEDULER, SOURCE
 from sims.scenario.parts import PARTS
 from sims.scenario.parts.part import Choice, Made, Site
+from sims.scenario.policy import ALIKE
 from sims.scenario.submissions import Workload
 from sims.scenario.workload import tell, workload
 
@@ -95,7 +95,7 @@ def _populated(scenario: Scenario, system: System, folder: Path, simulated: bool
     _describe_platform(scenario, system, submits)
     decider, count = _decider(scenario, system, jobs), len(jobs.jobs)
     choice, programmed = _choice(scenario), dict[str, set[int]]()
-    pool = _pool(scenario, system, jobs, queue.take(scenario, jobs, system, programmed, choice))
+    pool = _pool(scenario, system, jobs, _take(scenario, jobs, system, programmed, choice))
     site = _site(scenario, system, decider, choice, jobs, submits)
     others = _spawn_platform(site, decider, pool, count, programmed)
     JobMaker(scenario, system, jobs, decider, others, simulated).spawn()
@@ -178,6 +178,8 @@ def _decider(scenario: Scenario, system: System, jobs: Workload) -> Decider:
             from sims.scenario.builders import members
 
             return members.deadlines(scenario, jobs)
+    from sims.scenario.builders import queue
+
     return queue.decider(scenario, jobs)
 
 
@@ -206,9 +208,28 @@ def _choice(scenario: Scenario) -> Choice:
     records = next((it for it in kept if it is not None), None)
     if scenario.decider is DeciderKind.COPIES:  # places copies by rules of its own
         return Choice(records)
+    if scenario.policy.placement in ALIKE:
+        return Choice(records)
+    from sims.scenario.builders import queue
+
     measure = queue.badness_of(scenario, records)
     workers = range(scenario.full_platform.size if measure else 0)
     return Choice(records, measure, [measure(worker) for worker in workers] if measure else [])
+
+
+def _take(
+    scenario: Scenario,
+    jobs: Workload,
+    system: System,
+    programmed: Mapping[str, Collection[int]],
+    choice: Choice,
+) -> Take:
+    """Return the function that chooses which free workers a run gets."""
+    if scenario.policy.placement in ALIKE:
+        return compact if scenario.policy.placement == "compact" else lowest
+    from sims.scenario.builders import queue
+
+    return queue.take(scenario, jobs, system, programmed, choice)
 
 
 def _pool(scenario: Scenario, system: System, jobs: Workload, take: Take) -> Pool:
@@ -221,7 +242,7 @@ def _pool(scenario: Scenario, system: System, jobs: Workload, take: Take) -> Poo
         return Pool(able, numbered=True, changing=True, take=take, spares=spares, named=True)
     changing = not (isinstance(scenario.faults, NoFaults) and platform.plain)
     changing = changing or bool(scenario.acts - {Act.SUBMIT, Act.CANCEL})
-    placed = placement not in queue.ANY or any(part.numbers(scenario) for part in PARTS)
+    placed = placement not in ALIKE or any(part.numbers(scenario) for part in PARTS)
     numbered = changing or placed or system.journal.wants(RunStarted)
     if not numbered:
         numbered = not plain_jobs(scenario, jobs.submissions).all()
@@ -265,7 +286,7 @@ def _spawn_platform(
             if linked or platform.alive(worker):
                 registry(worker)
     describe_faults(scenario, system)
-    told = next((it for part in PARTS if (it := part.hears_faults(made))), None)
+    told = next((it for part in PARTS if (it := part.hears_faults(scenario, made))), None)
     clocks = spawn_hazards(scenario, system, registry, told, ignores_faults(scenario, decider))
     clocks += [it for part in PARTS if (it := part.hears_computing(scenario, made))]
     if not isinf(scenario.cap):

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, cast
 from attrs import astuple
 
 from actors.chance import Chance
-from actors.computing_faults import ComputingFaults
 from actors.decider import Decider
 from actors.events import (
     DeciderKind,
@@ -22,11 +21,11 @@ from actors.events import (
 from actors.hazards import Faults, Hazard, Outages, PaperFaults, Spread
 from actors.intervals import intervals_of, text
 from actors.runtime import Actor, System
+from actors.wear import Wear
 from actors.worker import WorkerRegistry
 from actors.worker_messages import Fail, Hang
 from sims.errors import unfit
 from sims.scenario import Scenario
-from sims.scenario.builders.wear import wear_of
 from sims.scenario.expectations import expected
 from sims.scenario.fault_laws import gap_of
 from sims.scenario.faults import AnyFault, ReplayedFaults
@@ -54,7 +53,7 @@ def spawn_hazards(
     for number, law in enumerate(scenario.faults.laws):
         about = law, number, faulty[number], registry, told, ignored
         hazard = system.spawn(_hazard(scenario, system, *about))
-        if isinstance(hazard, ComputingFaults):
+        if law.by_computing:
             clocks.append(hazard)
     return clocks
 
@@ -124,13 +123,15 @@ def _hazard(
     if law.spread and law.of is Struck.NODES:
         draws = system.unit_draws(f"spread/{number}")
         spread = Spread(platform.rack, Chance(law.spread), draws)
-    wear = wear_of(scenario, system, law, number, faulty)
+    wear = _wear_of(scenario, system, law, number, faulty)
     about = hazard_name(number), faults, registry, fault, nodes, spread, told, wear
     if ignored:
         _refuse_others_than_papers(law)
         for part in PARTS:
             part.check_ignored(scenario)
     if law.by_computing:
+        from actors.computing_faults import ComputingFaults  # few laws count computing time
+
         units_of = faulty if faulty is not None else range(units)
         gap = gap_of(law, system.unit_draws(f"fault/{number}"))
         size = platform.unit_size(law.of)
@@ -138,6 +139,21 @@ def _hazard(
     if ignored:
         return PaperFaults(*about, scheduler=system.find(SCHEDULER))
     return Hazard(*about)
+
+
+def _wear_of(
+    scenario: Scenario, system: System, law: AnyFault, number: int, faulty: Sequence[int] | None
+) -> Wear | None:
+    """Return what chooses the units that come under `law`, which has number `number`, in the course
+    of time; None if none do. `faulty` has the units that it strikes at the start."""
+    total = scenario.full_platform.count(law.of)
+    wears = law.wears(total)
+    if wears is None:
+        return None
+    interval, count, listed = wears
+    stream = system.unit_draws(f"wear/{number}").generator
+    gap = gap_of(law, system.unit_draws(f"fault/{number}"))
+    return Wear(number, total, set(faulty or ()), interval, count, listed, stream, gap)
 
 
 def _effect(scenario: Scenario, law: AnyFault, number: int, lasting: bool) -> Fail | Hang:

@@ -18,7 +18,7 @@ from actors.deciders.queue.placement import (
     ByRecordAtRandom,
     Programmed,
 )
-from actors.pool import Take, compact, lowest
+from actors.pool import Take
 from actors.protection import ProtectionKind
 from actors.records import Records
 from actors.runtime import System, stream
@@ -48,8 +48,6 @@ from sims.scenario.policy import BY_RECORD, Believed, Noise, Ties
 from sims.scenario.submissions import Submission, Workload, iterative
 
 Rule = Allocation | BatchAllocation
-ANY = (None, "lowest", "compact")
-"""Placements that treat all workers alike."""
 CRITERIA = ("IP", "IE", "IY", "IAY")
 """Criteria of volatile13 that a placement can use."""
 
@@ -153,16 +151,14 @@ def take(
     programmed: Mapping[str, Collection[int]],
     choice: Choice,
 ) -> Take:
-    """Return the placement: the function that chooses which free workers a run gets. It reads which
-    workers hold a program from `programmed`, and how bad their records are from `choice`; the
-    scheduler keeps both up to date.
+    """Return a placement that does not treat all workers alike: the function that chooses which
+    free workers a run gets. It reads which workers hold a program from `programmed`, and how bad
+    their records are from `choice`; the scheduler keeps both up to date.
 
     Raises InputError for an unknown placement.
     """
     name = scenario.policy.placement
     platform = scenario.full_platform
-    if name in ANY:
-        return compact if name == "compact" else lowest
     if name == "nodes":
         return ByNode(platform.node, platform.able)
     if name == "random":

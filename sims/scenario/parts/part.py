@@ -198,7 +198,7 @@ class ScenarioPart:
         """Make the mechanism's actors that the scheduler, or a hazard, addresses."""
         yield from ()
 
-    def hears_faults(self, made: Made) -> Actor | None:
+    def hears_faults(self, scenario: Scenario, made: Made) -> Actor | None:
         """Return the actor that decides what becomes of the units which faults strike; None: they
         have a downtime."""
         return None

@@ -13,7 +13,6 @@ from actors.parts.repair import Repair as RepairOfJob
 from actors.parts.repair import RepairReports
 from actors.protection import Rules
 from actors.records import Records
-from actors.repair import Repairs
 from actors.repair_messages import Units
 from actors.runtime import Actor, System
 from sims.errors import unfit
@@ -72,21 +71,23 @@ class Repair(ScenarioPart):
         sizes = {it: platform.unit_size(it) for it in Struck}
         begun = [it.begun for it in section.stages]
         about = of, Units(sizes, platform.size), section.blame, records, SCHEDULER, cured
+        from actors.repair import Repairs  # most scenarios repair nothing
+
         yield Repairs(REPAIRS, begun, site.workers, *about, site.choice.measure)
 
-    def hears_faults(self, made: Made) -> Actor | None:
-        return made.of(Repairs)
+    def hears_faults(self, scenario: Scenario, made: Made) -> Actor | None:
+        return _repairs(scenario, made)
 
     def hears_computing(self, scenario: Scenario, made: Made) -> Actor | None:
-        return made.of(Repairs) if _recorded(scenario) else None
+        return _repairs(scenario, made) if _recorded(scenario) else None
 
     def of_scheduler(self, site: Site, made: Made) -> Iterator[Making]:
-        repairs = made.of(Repairs)
+        repairs = _repairs(site.scenario, made)
         if repairs is not None:
             yield partial(RepairReports, repairs=repairs, badness=site.choice.badness)
 
     def of_job(self, scenario: Scenario, rules: Rules, made: Made) -> Iterator[MakingOfJob]:
-        repairs = made.of(Repairs)
+        repairs = _repairs(scenario, made)
         if scenario.repair is not None and repairs is not None:
             kept, mistaken = _recorded(scenario), not scenario.repair.blame.certain
             yield partial(RepairOfJob, repairs=repairs, recorded=kept, mistaken=mistaken)
@@ -102,6 +103,15 @@ class Repair(ScenarioPart):
             yield from ((time, f"repair.stages.{number}.times") for time in stage.times)
             if stage.law is RepairLaw.FIXED:
                 yield stage.time, f"repair.stages.{number}.time"
+
+
+def _repairs(scenario: Scenario, made: Made) -> Actor | None:
+    """Return the actor that repairs, if the scenario has repairs."""
+    if scenario.repair is None:
+        return None
+    from actors.repair import Repairs
+
+    return made.of(Repairs)
 
 
 def _struck_by(law: Any, number: int, scenario: Scenario, system: System) -> Container[int]:

@@ -16,15 +16,8 @@ from policies.availability import WorkerState
 from sims.errors import InputError
 from sims.readers.spot import SpotTrace, read_spot_trace
 from sims.readers.timeline import Change, Timeline
-from sims.readers.traces import (
-    FtaStates,
-    NodeId,
-    Origin,
-    ProfileStates,
-    read_fta_trace,
-    read_intervals,
-    read_simgrid_profile,
-)
+from sims.readers.trace_states import FtaStates, NodeId, Origin, ProfileStates
+from sims.readers.traces import read_fta_trace, read_intervals, read_simgrid_profile
 from sims.scenario.trace_files import FtaFile, IntervalFile
 from tests.sims.kinds import DATA
 from tests.sims.readers.lookup import states_at
