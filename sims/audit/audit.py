@@ -18,7 +18,7 @@ from policies import deadline, enrolment, pack
 from policies.copies import named
 from policies.interface.kinds import JobKind
 from policies.queue.names import is_strategy
-from sims.audit import copies, link, partitions, runs, stages
+from sims.audit import copies, link, runs, stages
 from sims.audit.columns import ColumnChecks
 from sims.audit.deciding import DecisionChecks, EnrolmentChecks
 from sims.audit.facts import ExpectedJob
@@ -187,7 +187,7 @@ def describe(w: World, event: Event) -> Script:
     amounts(event)
     part = next((it for it in w.parts.each if it.head and it.head.kind is type(event)), None)
     if part is None:
-        PLATFORM.get(type(event), _know)(w, event)
+        _know(w, event)
     else:
         part.describe(event)
     if isinstance(event, ONCE):
@@ -196,7 +196,7 @@ def describe(w: World, event: Event) -> Script:
 
 
 def _know(w: World, event: Event) -> None:
-    """Check the contents of a line of the log's head that describes no platform, and keep the facts
+    """Check the contents of a line of the log's head that is no mechanism's, and keep the facts
     that later checks need in `w`."""
     match event:
         case e.ProcessesDescribed(scale=scale):
@@ -229,7 +229,6 @@ def _equip(w: World) -> None:
     if platform.spares:
         w.holdings.set_aside(platform.spares)
         w.decider.spares_described()
-    partitions.prepare(w)
     link = w.given.link
     w.service = None if link is None else Service(*link)
 
@@ -248,7 +247,7 @@ def _rising(event: e.WorkerPriced) -> bool:
 def submit(w: World, event: e.JobSubmitted) -> Script:
     """Check the submission of a job and the lines that describe the job, which follow at once; then
     add the job to the state `w`."""
-    name, queue = event.job, event.queue
+    name = event.job
     known = name in w.jobs or name in w.gone
     possible(not known and w.closed is None, "{} is submitted again, or after the end", name)
     possible((event.recorded_wait or 0) >= 0)
@@ -280,7 +279,8 @@ def submit(w: World, event: e.JobSubmitted) -> Script:
             since = yield e.IterationStarted(name, 0), seq
             job.iteration = 0
     w.jobs[name] = job
-    partitions.admit(w, job, queue)
+    for part in w.parts[PartRules.admit]:
+        part.admit(job)
     w.decider.submitted(job, since)
 
 
@@ -381,10 +381,6 @@ def _in_head(general: Sequence[type[Event]]) -> tuple[type[Event], ...]:
     return tuple(found)
 
 
-PLATFORM: dict[type[Event], Callable[[World, Any], None]] = {
-    e.PartitionAssigned: partitions.assign,
-}
-"""Functions that store the facts of the head's lines about the platform."""
 ONCE = (
     *(e.ChainsBelieved, e.PackDescribed),
     e.ProcessesDescribed,
@@ -393,8 +389,7 @@ ONCE = (
 DESCRIBED = _in_head(
     (
         *(e.ProcessesDescribed, e.JobsLeftOut, e.JobsChanged, e.LogDoubted),
-        *(e.LogReplayed, e.PartitionAssigned),
-        *(e.ChainsBelieved, e.PackDescribed, e.WorkerPriced),
+        *(e.LogReplayed, e.ChainsBelieved, e.PackDescribed, e.WorkerPriced),
         *(e.FaultsFitted, e.FaultsExpected, e.FaultsReplayed),
     )
 )

@@ -1,5 +1,4 @@
-"""Finds the earliest places of jobs beside partitions and windows of maintenance, by cells: sets of
-workers that are in the same partitions and windows (rules.md, G5 and G6)."""
+"""Finds the earliest places of jobs where workers differ, by cells (rules.md, G5 and G6)."""
 
 from __future__ import annotations
 
@@ -10,16 +9,14 @@ from typing import Any
 
 from attrs import Factory, define, field
 
-from sims.audit import partitions
+from sims.audit import cells
+from sims.audit.cells import CellKey
 from sims.audit.facts import ExpectedJob
 from sims.audit.law import same
 from sims.audit.workers import numbers
 from sims.audit.world import World
 
-Key = tuple[tuple[int, ...], tuple[int, ...], int]
-"""The partitions and windows of a cell, by their places in the log's head, and the node that it is
-counted apart for, or -1."""
-Taken = dict[Key, int]
+Taken = dict[CellKey, int]
 """Number of workers of each cell."""
 
 
@@ -29,7 +26,7 @@ class CellPlan:
     promised of them."""
 
     w: World
-    keys: list[Key]
+    keys: list[CellKey]
     """The cell of each worker."""
     free: Taken
     """Workers that are free now."""
@@ -37,7 +34,7 @@ class CellPlan:
     """Times, now or later, from which more are free."""
     promised: list[tuple[float, float, Taken]] = Factory(list)
     """Start, end and workers of what has been promised."""
-    sizes: Counter[Key] = field(init=False)
+    sizes: Counter[CellKey] = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.sizes = Counter(self.keys)
@@ -49,14 +46,13 @@ class CellPlan:
         found = Counter(self.keys[n] for n in these)
         for key in [it for it in found if self.deals_in_nodes(it)]:
             own = [n for n in these if self.keys[n] == key]
-            found[key] = sum(map(len, partitions.in_whole_nodes(self.w, own).values()))
+            found[key] = sum(map(len, cells.in_whole_nodes(self.w, own).values()))
         return found
 
-    def deals_in_nodes(self, key: Key) -> bool:
+    def deals_in_nodes(self, key: CellKey) -> bool:
         """Return whether the workers of a cell are given by whole nodes, of which it has
         several."""
-        exclusive = self.w.partitions.exclusive if self.w.partitions else frozenset()
-        return key[2] < 0 and not exclusive.isdisjoint(key[0])
+        return key[2] < 0 and not cells.exclusive(self.w).isdisjoint(key[0])
 
     def place(self, job: ExpectedJob, size: int, held: float) -> tuple[float, Taken]:
         """Return the earliest start, now or later, at which the job fits, with its workers; inf
@@ -76,11 +72,11 @@ class CellPlan:
         start = max(time, self.w.now)
         number = job.partition.number if job.partition is not None else None
         own = {it for it in self.sizes if number is None or number in it[0]}
-        if size <= partitions.most_of(self.w, job, self._endless()):
+        if size <= cells.most_of(self.w, job, self._endless()):
             own = {it for it in own if not self._closed(it, start, start + held)}
         room = {it: self._room(it, time, start + held) for it in own}
         order = sorted(own, key=lambda it: self._rank(it, time))
-        if partitions.is_exclusive(job):
+        if cells.is_exclusive(job):
             return self._nodes(size, order, room)
         left, found = size, Taken()
         for key in order:
@@ -89,7 +85,7 @@ class CellPlan:
                 found[key], left = some, left - some
         return {} if left else found
 
-    def _nodes(self, size: int, order: list[Key], room: Taken) -> Taken:
+    def _nodes(self, size: int, order: list[CellKey], room: Taken) -> Taken:
         """Return the workers of the first nodes that are free whole and have `size` workers."""
         found, node = Taken(), self.w.platform.node
         for key in order:
@@ -104,7 +100,7 @@ class CellPlan:
                 found.update((it, self.sizes[it]) for it in its)
         return found if sum(found.values()) >= size else {}
 
-    def _rank(self, key: Key, time: float) -> tuple[Any, ...]:
+    def _rank(self, key: CellKey, time: float) -> tuple[Any, ...]:
         """Return what sorts a cell (G5)."""
         spans = [self.w.windows[place] for place in key[1]]
         over = [end for _, end, _ in spans if end <= time or same(end, time)]
@@ -115,20 +111,20 @@ class CellPlan:
     def _endless(self) -> set[int]:
         return {n for _, over, them in self.w.windows if over == inf for n in numbers(them)}
 
-    def _closed(self, key: Key, start: float, end: float) -> bool:
+    def _closed(self, key: CellKey, start: float, end: float) -> bool:
         spans = (self.w.windows[place] for place in key[1])
         return any(
             begin < end and not same(begin, end) and over > start and not same(over, start)
             for begin, over, _ in spans
         )
 
-    def _room(self, key: Key, time: float, end: float) -> int:
+    def _room(self, key: CellKey, time: float, end: float) -> int:
         """Return the least number of the cell's workers that are free from `time` to `end`."""
         begins = [start for start, _, its in self.promised if time < start < end and key in its]
         times = [time, self.w.now, *begins] if time == -inf else [time, *begins]
         return min(self._free_at(key, it) for it in times)
 
-    def _free_at(self, key: Key, time: float) -> int:
+    def _free_at(self, key: CellKey, time: float) -> int:
         more = sum(
             its.get(key, 0) for since, its in self.later if since <= time or same(since, time)
         )

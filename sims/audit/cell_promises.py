@@ -1,5 +1,5 @@
-"""Checks the reservations that a queue's policy makes beside partitions or windows of maintenance
-(rules.md, G4 to G6): who has one, and from when on."""
+"""Checks the reservations that a queue's policy makes where workers differ (rules.md, G4 to G6):
+who has one, and from when on."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Self
 from attrs import define, field
 
 from actors.events import ReservationMade
-from sims.audit import partitions
-from sims.audit.cell_plans import CellPlan, Key, Taken
+from sims.audit import cells
+from sims.audit.cell_plans import CellPlan, Taken
+from sims.audit.cells import CellKey
 from sims.audit.facts import ExpectedCopy
 from sims.audit.law import allowed, comes, same
 from sims.audit.promises import ExpectedPromises, Made
@@ -21,14 +22,14 @@ from sims.audit.workers import UP, numbers
 @define(eq=False)
 class CellPromises(ExpectedPromises):
     """Checks the reservations in force after a decision against the rule of the queue's policy,
-    where workers differ by partitions or windows.
+    where workers differ.
 
     EASY's are known: a job has the earliest place beside the runs under way, as those that start
     behind it do not delay it. So are those of R-LIST-m in a known order. Others are bounded from
     below.
     """
 
-    _keys: list[Key] | None = field(init=False, default=None)
+    _keys: list[CellKey] | None = field(init=False, default=None)
     _parts: dict[ExpectedCopy, Taken] = field(init=False, factory=dict)
 
     @classmethod
@@ -85,7 +86,7 @@ class CellPromises(ExpectedPromises):
         if any(job.asked.ready for job in w.jobs.values()):
             return None
         if self._keys is None:
-            self._keys = partitions.cells_of(w)
+            self._keys = cells.cells_of(w)
         plan = CellPlan(w, self._keys, {})
         plan.free = plan.counted(numbers(w.free.spans))
         for copy, end in self.ends.items():
@@ -130,7 +131,7 @@ class CellPromises(ExpectedPromises):
                 node = n // w.platform.node
                 nodes[node] = max(back, nodes.get(node, -inf))
         for node, back in nodes.items():
-            yield back, plan.counted(partitions.node_of(w, node))
+            yield back, plan.counted(cells.node_of(w, node))
 
     @property
     def _known(self) -> bool:
@@ -153,12 +154,12 @@ class CellPromises(ExpectedPromises):
         return found
 
     def _who(self, there: Made, plan: CellPlan) -> None:
-        """Check which jobs have reservations: not more than m whose partitions share workers, and,
+        """Check which jobs have reservations: not more than m that share workers, and,
         where all workers are to come back, each other job that waits shares workers with m of them,
         none of which it is ahead of."""
         reserved = [self.w.jobs[name] for name in there]
         for job in reserved:
-            near = sum(partitions.share(job, it) for it in reserved)
+            near = sum(cells.share(job, it) for it in reserved)
             disjoint = self.rule.reading == "easy" and self.rule.most == 1
             allowed(not disjoint or near == 1, "{} and others have one", job.name)
         endless = any(time == inf for time, _ in plan.later)
@@ -166,7 +167,7 @@ class CellPromises(ExpectedPromises):
             job = self.w.jobs[name]
             if name in there:
                 continue
-            near_ones = [it for it in reserved if partitions.share(job, it)]
+            near_ones = [it for it in reserved if cells.share(job, it)]
             for it in near_ones:
                 ahead = self._known and self.order is not None and self.order.ahead(job, it)
                 allowed(endless or not ahead, "{} is ahead of {}", name, it.name)

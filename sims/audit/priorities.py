@@ -11,7 +11,7 @@ from typing import Any
 
 from attrs import Factory, define, field
 
-from sims.audit import partitions
+from sims.audit import cells
 from sims.audit.facts import ExpectedCopy, ExpectedJob
 from sims.audit.law import allowed, framed, same
 from sims.audit.workers import numbers
@@ -79,7 +79,7 @@ class Priorities:
         not say it."""
         w, tiers = (
             self.w,
-            [it.partition.given.tier if it.partition else 0 for it in (one, other)],
+            [it.partition.tier if it.partition else 0 for it in (one, other)],
         )
         if tiers[0] != tiers[1]:
             return bool(tiers[0] > tiers[1])
@@ -110,11 +110,8 @@ class Priorities:
 
     def _tier(self, job: ExpectedJob) -> float:
         """Return the tier of the job's partition over the highest; 1 where all are alike."""
-        known = self.w.partitions.known.values() if self.w.partitions else ()
-        tiers = {it.given.tier for it in known}
-        if len(tiers) < 2 or max(tiers) <= 0:
-            return 1.0
-        return float(job.partition.given.tier / max(tiers))
+        own = job.partition
+        return 1.0 if own is None or own.highest is None else float(own.tier / own.highest)
 
     def _fair(self, user: str) -> float:
         """Return 2 to the power of minus the user's part of all usage times the number of users."""
@@ -164,7 +161,7 @@ def check_starts(
     first = [it for it in starts if it.job.copies and it.job.copies[0] is it]
     for copy in first if order.known else ():
         for job in waiting:
-            if not partitions.share(job, copy.job) or not order.ahead(job, copy.job):
+            if not cells.share(job, copy.job) or not order.ahead(job, copy.job):
                 continue
             fits = w.head.policy == "FCFS" or _fits(order, job, copy)
             allowed(not fits, "{} starts, and {} is ahead of it", copy.job.name, job.name)
@@ -175,11 +172,11 @@ def _fits(order: Priorities, job: ExpectedJob, copy: ExpectedCopy) -> bool:
     this copy started."""
     w, size = order.w, order.sizes.get(job.name)
     promised = w.decider.promises.keys() - {job.name}
-    others = any(partitions.share(job, w.jobs[it]) for it in promised if it in w.jobs)
+    others = any(cells.share(job, w.jobs[it]) for it in promised if it in w.jobs)
     if size is None or w.windows or job.asked.ready or others:
         return False
     own = job.partition.workers if job.partition is not None else range(w.able)
     free = [n for n in (*numbers(w.free.spans), *numbers(copy.held)) if n in own]
-    if partitions.is_exclusive(job):
-        return sum(map(len, partitions.in_whole_nodes(w, free).values())) >= size
+    if cells.is_exclusive(job):
+        return sum(map(len, cells.in_whole_nodes(w, free).values())) >= size
     return len(free) >= size

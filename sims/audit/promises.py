@@ -20,7 +20,7 @@ from attrs import Factory, define, frozen
 
 from actors.events import Outcome, ReservationMade
 from policies.interface.kinds import JobKind
-from sims.audit import partitions
+from sims.audit import cells
 from sims.audit.facts import ExpectedCopy, ExpectedJob
 from sims.audit.law import ROUNDING, allowed, comes, same
 from sims.audit.plans import Claim, FreeProfile
@@ -78,7 +78,7 @@ class Widths:
         starts, as far as the platform, or its partition, has so many."""
         repairs = self.w.repairs
         retired: Set[int] = repairs.retired if repairs is not None else frozenset()
-        most = partitions.most_of(self.w, self.w.jobs[name], retired)
+        most = cells.most_of(self.w, self.w.jobs[name], retired)
         return max(min(size + self.more.get(name, 0), most), size)
 
 

@@ -20,7 +20,7 @@ from actors.events import (
 )
 from actors.runtime import Event
 from policies.interface.kinds import JobKind
-from sims.audit import partitions
+from sims.audit import cells
 from sims.audit.cell_promises import CellPromises
 from sims.audit.deciding import DecisionChecks
 from sims.audit.facts import ExpectedCopy, ExpectedJob
@@ -139,7 +139,7 @@ class QueueChecks(DecisionChecks):
         self.fulfilled.clear()
 
     def windows_described(self) -> None:
-        """Check reservations by cells from now on: workers differ by partitions or windows."""
+        """Check reservations by cells from now on: workers differ."""
         before = self.published
         if before is not None and not isinstance(before, CellPromises):
             self.published = CellPromises.beside(before)
@@ -179,7 +179,7 @@ class QueueChecks(DecisionChecks):
     def placing(self, copy: ExpectedCopy, event: RunStarted) -> None:
         w = self.w
         job, size = copy.job, copy.full
-        names = self.limits.started(copy, partitions.occupied(w, job, size), self._promised())
+        names = self.limits.started(copy, cells.occupied(w, job, size), self._promised())
         width = size if job.copies else self.widths.of(job.name, size)
         allowed(width == size or self.free_for(job) >= width, "{} waits for all it holds", job.name)
         rule = self._around_windows(copy, event)
@@ -234,7 +234,7 @@ class QueueChecks(DecisionChecks):
         """
         w, job = self.w, copy.job
         rule = RULES.get(self.settings.get("placement", "lowest"))
-        divided, self.unsure, self.apart = partitions.divided(w), False, False
+        divided, self.unsure, self.apart = cells.divided(w), False, False
         if not divided and not w.windows:
             return rule
         shut = None
@@ -252,16 +252,16 @@ class QueueChecks(DecisionChecks):
         if shut is None:
             rule, free_choice = None, True
         if w.cells is None:
-            w.cells = partitions.CellsOfLog(w)
+            w.cells = cells.CellsOfLog(w)
         former = () if job.copies or job.asked.ready else self.former.get(job.name, ())
         choice = None if rule is None else partial(rule, w)
-        partitions.check_choice(w, job, copy.spans, shut, choice, former, free_choice)
+        cells.check_choice(w, job, copy.spans, shut, choice, former, free_choice)
         return None
 
     def free_for(self, job: ExpectedJob) -> int:
         if job.partition is None:
             return super().free_for(job)
-        return len(partitions.may_have(self.w, job, ()))
+        return len(cells.may_have(self.w, job, ()))
 
     def choose_ready(self, copy: ExpectedCopy, wanted: int) -> Spans | None:
         placement = self.settings.get("placement", "lowest")
@@ -274,7 +274,7 @@ class QueueChecks(DecisionChecks):
             return None
         free = self.w.free
         if copy.job.partition is not None:
-            own = joined(partitions.may_have(self.w, copy.job, ()))
+            own = joined(cells.may_have(self.w, copy.job, ()))
             free = Free(own, extent(own))
         return rule(self.w, free, min(wanted, free.count), ())
 
@@ -367,7 +367,7 @@ class QueueChecks(DecisionChecks):
         that no job waits."""
         w, count = self.w, self.w.free.count
         later = any(part.shuts_later() for part in w.parts[PartRules.shuts_later])
-        if later or partitions.divided(w):
+        if later or cells.divided(w):
             return  # which of the free workers a waiting job may use, the log does not say
         if w.head.policy in GREEDY or (w.head.policy in SHELVES and not self.running):
             waiting = (job for job in w.jobs.values() if not job.copies)
@@ -434,7 +434,7 @@ class QueueChecks(DecisionChecks):
         the workers that a start gets: with workers held ready, windows, or workers that are called.
         A decision promises first, and starts jobs after that."""
         w = self.w
-        several = w.windows or partitions.divided(w) or self.calls_workers
+        several = w.windows or cells.divided(w) or self.calls_workers
         return bool(several or any(job.asked.ready for job in w.jobs.values()))
 
     def _promised(self) -> Promised:
@@ -450,7 +450,7 @@ class QueueChecks(DecisionChecks):
         }
 
     def _occupied(self, job: ExpectedJob, size: int) -> int:
-        return partitions.occupied(self.w, job, size)
+        return cells.occupied(self.w, job, size)
 
     def _asked(self, promise: ReservationMade) -> int:
         """Return the number of workers that a reservation keeps from others. Where workers were

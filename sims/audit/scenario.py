@@ -100,23 +100,6 @@ class GivenPlatform:
 
 
 @frozen
-class GivenPartition:
-    """What the scenario says of a partition of the queue."""
-
-    name: str
-    workers: frozenset[int]
-    """Numbers of its workers."""
-    longest: float | None
-    """Longest time for which one of its jobs may be believed to run; None: any."""
-    default: bool
-    """Whether it is the partition of the jobs that name none."""
-    exclusive: bool
-    """Whether its jobs hold whole nodes."""
-    tier: int
-    """Jobs of a partition with a higher tier come first in the queue."""
-
-
-@frozen
 class GivenRepair:
     """What the scenario says of repairs."""
 
@@ -183,7 +166,7 @@ class Given:
         """The tables that describe workers, whose numbers follow on each other's, each with their
         number: [platform], the listed ones, and that of the drawn workers."""
         pool, drawn = _table(self.table, "platform"), _table(self.table, "random_workers")
-        listed = ((it, whole(it, "count", 1)) for it in _tables(self.table, "workers"))
+        listed = ((it, whole(it, "count", 1)) for it in tables(self.table, "workers"))
         return [(pool, whole(pool, "workers", 0)), *listed, (drawn, whole(drawn, "count", 0))]
 
     def bounds(self, tasks: int) -> dict[int, int]:
@@ -208,24 +191,12 @@ class Given:
             yield range(reclaim[2], reclaim[2] + 1)
 
     @property
-    def partitions(self) -> Iterator[GivenPartition]:
-        """The partitions of the queue, in order."""
-        size = self.platform.size
-        for it in _tables(_table(self.table, "platform"), "partitions"):
-            workers = spans_in(it.get("units", ""), size)
-            longest = amount(it, "longest") if "longest" in it else None
-            flags, tier = (bool(it.get("default")), bool(it.get("exclusive"))), it.get("tier", 1)
-            possible(isinstance(tier, int), "its scenario has tier = {}", tier)
-            about = longest, *flags, tier
-            yield GivenPartition(str(it.get("name")), workers, *about)
-
-    @property
     def repair(self) -> GivenRepair | None:
         """What is said of repairs; None if nothing is repaired."""
         section = _table(self.table, "repair")
         if not section:
             return None
-        stages, laws = _tables(section, "stages"), self.laws
+        stages, laws = tables(section, "stages"), self.laws
         times = tuple(amount(it, "time") for it in stages)
         crews = tuple(whole(it, "crews", 1) if "crews" in it else None for it in stages)
         possible(stages and 0 not in (*times, *crews), "nothing can be repaired like that")
@@ -328,7 +299,7 @@ def given(head: ScenarioStarted) -> Given:
     except ValueError:
         framed(False, "its scenario is no TOML")
     unit = "slot" if head.decider is DeciderKind.ENROLMENT else "s"
-    listed = _tables(_table(table, "job"), "jobs")
+    listed = tables(_table(table, "job"), "jobs")
     own = {str(it.get("name", f"J{k}")): it for k, it in enumerate(listed, 1)}
     return Given(table, table.get("unit", unit), _downtime(table.get("faults", {})), own)
 
@@ -341,7 +312,7 @@ def _table(table: Table, key: str) -> Table:
     return found  # type: ignore[no-any-return]
 
 
-def _tables(table: Table, key: str) -> Sequence[Table]:
+def tables(table: Table, key: str) -> Sequence[Table]:
     """Return the tables that the list `key` of a table has, none where there is no such list.
     Raises Broken where it is no list of tables."""
     found = table.get(key, [])

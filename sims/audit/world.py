@@ -75,6 +75,10 @@ class PartRules:
         """Note for which mechanisms a job asks that has been described. Raises Broken where this
         job cannot have them."""
 
+    def admit(self, job: ExpectedJob) -> None:
+        """Note a job that has been submitted, and is described now. Raises Broken where there is no
+        place for it."""
+
     # --- a copy and its runs begin --------------------------------------------------------------
 
     def placing(self, job: ExpectedJob, spans: Spans) -> None:
@@ -296,8 +300,8 @@ class World:
     """PackDescribed, where a pack decides."""
     reporters: dict[str, Emitter] = Factory(dict)
     """Maps a pack's jobs to the emitters of lines about their expected ends."""
-    partitions: Any = None
-    """Partitions of the queue, if there are any."""
+    partitions: Sequence[Any] = ()
+    """Partitions of the queue, by number; none where all workers form one pool."""
     cells: Any = None
     """Workers by their partitions and windows; None while not needed."""
     windows: list[tuple[float, float, Spans]] = Factory(list)

@@ -10,7 +10,7 @@ from attrs import Factory, define
 
 from actors.events import MaintenancePlanned, PartitionAssigned
 from policies.availability import WorkerState
-from sims.audit import partitions
+from sims.audit import cells
 from sims.audit.facts import ExpectedCopy, HeadLine
 from sims.audit.law import comes, possible, same
 from sims.audit.workers import DOWN, Spans, joined, meet, numbers, parse_spans
@@ -55,7 +55,7 @@ class MaintenanceRules(PartRules):
         without end leave too few workers is not kept from any: the set is empty."""
         w, now = self.w, self.w.now
         endless = {n for _, over, them in self.w.windows if over == inf for n in numbers(them)}
-        if copy.full > partitions.most_of(w, copy.job, endless):
+        if copy.full > cells.most_of(w, copy.job, endless):
             return ()  # the windows never leave it enough workers
         taken = [
             them

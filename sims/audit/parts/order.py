@@ -13,6 +13,7 @@ from sims.audit.parts.detection import DetectionRules
 from sims.audit.parts.hangs import HangRules
 from sims.audit.parts.maintenance import MaintenanceRules
 from sims.audit.parts.notice import NoticeRules
+from sims.audit.parts.partitions import PartitionRules
 from sims.audit.parts.repair import RepairRules
 from sims.audit.parts.replacement import ReplacementRules
 from sims.audit.parts.replicas import ReplicaRules
@@ -25,6 +26,7 @@ from sims.audit.parts.whole_nodes import WholeNodeRules
 from sims.audit.world import PartRules
 
 ORDER: tuple[type[PartRules], ...] = (
+    PartitionRules,  # before all that have a line of the head after theirs
     StartupRules,
     WholeNodeRules,
     NoticeRules,

@@ -12,7 +12,7 @@ from attrs import Factory, define
 from actors.events import ReserveCalled
 from actors.runtime import Event
 from policies.availability import WorkerState
-from sims.audit import partitions
+from sims.audit import cells
 from sims.audit.facts import ExpectedJob
 from sims.audit.law import LinePhase, allowed, comes, possible, same
 from sims.audit.scenario import amount, whole
@@ -83,7 +83,7 @@ class ExpectedReserve:
 
     def _own(self, job: ExpectedJob | None, workers: Iterable[int]) -> list[int]:
         """Return those of the workers that are of the job's partition; all without a job, or
-        without partitions."""
+        where all workers form one pool."""
         own = job.partition.workers if job is not None and job.partition is not None else None
         return [n for n in workers if own is None or n in own]
 
@@ -97,9 +97,9 @@ class ExpectedReserve:
         """Return the number of free workers that the job could have."""
         if job.partition is None:
             return self.w.free.count
-        free = partitions.may_have(self.w, job, ())
-        if partitions.is_exclusive(job):
-            return sum(map(len, partitions.in_whole_nodes(self.w, free).values()))
+        free = cells.may_have(self.w, job, ())
+        if cells.is_exclusive(job):
+            return sum(map(len, cells.in_whole_nodes(self.w, free).values()))
         return len(free)
 
     def _check_next(self, worker: int, job: ExpectedJob | None = None) -> None:
@@ -155,13 +155,13 @@ class ExpectedReserve:
 
     def close(self) -> None:
         """Check at the end of an instant with a decision that a worker was called if one is left
-        and all waiting jobs lack workers, of those whose partitions have to do with each other. If
+        and all waiting jobs lack workers, of those that have to do with each other. If
         only some do, the log does not say for which a worker would be called."""
         w = self.w
         if w.capped or w.turns.ended or not w.decider.triggers:
             return
         waiting = [job for job in w.jobs.values() if not job.copies]
-        for them in partitions.apart(w, waiting):
+        for them in cells.apart(w, waiting):
             lack = all(map(self._lacks, them))
             could = all(self._ready(it) and not self._own(it, self.called) for it in them)
             comes(not (lack and could), f"a worker of the reserve is called for {them[0].name}")

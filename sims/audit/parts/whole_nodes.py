@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import define
 
 from actors.events import NodesHeld
-from sims.audit import partitions
+from sims.audit import cells
 from sims.audit.facts import ExpectedRun
 from sims.audit.turns import Script
 from sims.audit.workers import joined, numbers, written
@@ -20,11 +20,11 @@ class WholeNodeRules(PartRules):
         """Expect the line of the rest of the nodes of a starting copy's members, if its partition
         is exclusive and there is such a rest."""
         w, copy = self.w, run.copy
-        if not partitions.is_exclusive(copy.job):
+        if not cells.is_exclusive(copy.job):
             return
         members = set(numbers(copy.spans))
         nodes = {n // w.platform.node for n in members}
-        whole = {n for node in nodes for n in partitions.node_of(w, node)}
+        whole = {n for node in nodes for n in cells.node_of(w, node)}
         rest = joined(whole - members)
         if rest:
             w.holdings.take(copy, rest)

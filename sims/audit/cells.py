@@ -1,5 +1,5 @@
-"""Derives which workers a job may have that is in a partition, and in which order a start takes
-them from cells: workers that are in the same partitions and windows (rules.md, G2, G4, G5)."""
+"""Derives which workers a job may have, and in which order a start takes them from cells: workers
+that are in the same partitions and windows (rules.md, G2, G4, G5)."""
 
 from __future__ import annotations
 
@@ -9,104 +9,22 @@ from itertools import combinations
 from math import inf
 from typing import Any, TypeVar
 
-from attrs import define, field, frozen
+from attrs import define, frozen
 
-from actors.events import PartitionAssigned
 from sims.audit.facts import ExpectedJob
-from sims.audit.law import allowed, possible
-from sims.audit.scenario import GivenPartition
+from sims.audit.law import allowed
 from sims.audit.workers import Free, Spans, extent, joined, numbers
 from sims.audit.world import World
 
 Choice = Callable[[Free, int, Spans], Spans]
 """Placement rule: chooses so many of the free workers; the third argument are those that the job
 had a moment ago."""
+CellKey = tuple[tuple[int, ...], tuple[int, ...], int]
+"""The partitions and windows of a cell, by their places in the log's head, and the node, if it is
+one of an exclusive partition and counted apart, else -1."""
 GREEDY = "R-LIST-0", "greedy"
 PLANLESS = "FCFS", "R-SHELF-B", "R-SHELF-NB", "R-SHELFFILL-B", "R-SHELFFILL-NB"
 """Policies that make no reservation, so that a start takes what is free now."""
-
-
-@define(eq=False)
-class ExpectedPartition:
-    """A partition, as the scenario describes it."""
-
-    number: int
-    given: GivenPartition
-
-    @property
-    def workers(self) -> frozenset[int]:
-        """Numbers of its workers."""
-        return self.given.workers
-
-    @property
-    def exclusive(self) -> bool:
-        """Whether its jobs hold whole nodes."""
-        return self.given.exclusive
-
-
-@define(eq=False, slots=False)
-class Grouped:
-    """The partitions of a scenario, and which job is in which."""
-
-    w: World
-    known: dict[str, ExpectedPartition]
-    assigned: dict[str, str] = field(factory=dict)
-    """Maps jobs to their partitions, where their queue does not say it."""
-
-    @cached_property
-    def divide(self) -> bool:
-        """Whether they make workers differ: there are several, or one that does not have all, or
-        deals in whole nodes."""
-        its = list(self.known.values())
-        return len(its) > 1 or any(it.exclusive or len(it.workers) < self.w.able for it in its)
-
-    @property
-    def exclusive(self) -> frozenset[int]:
-        """Numbers of the partitions whose jobs hold whole nodes."""
-        return frozenset(it.number for it in self.known.values() if it.exclusive)
-
-    def of(self, job: str, queue: str) -> ExpectedPartition:
-        """Return the partition of a job. Raises Broken where it is in none."""
-        usual = (it for it in self.known.values() if it.given.default)
-        name = self.assigned.get(job, queue)
-        found = next(usual, None) if name == "" else self.known.get(name)
-        if found is None and "," in name:
-            found = self.known.get(name.split(",")[0])
-        possible(found is not None, "{} is in no partition", job)
-        assert found is not None
-        return found
-
-
-def prepare(w: World) -> None:
-    """Keep what the scenario says of partitions. Raises Broken where it cannot be."""
-    known = dict[str, ExpectedPartition]()
-    for number, it in enumerate(w.given.partitions):
-        possible(it.workers and max(it.workers) < w.able, "there are no such workers")
-        possible(it.name not in known, "two partitions are called {}", it.name)
-        known[it.name] = ExpectedPartition(number, it)
-        if it.exclusive:
-            _check_exclusive(w, it)
-    if known:
-        usual = sum(it.given.default for it in known.values())
-        possible(usual <= 1, "two partitions are the default")
-        w.partitions = Grouped(w, known)
-        w.decider.windows_described()
-
-
-def assign(w: World, event: PartitionAssigned) -> None:
-    """Keep what the log's head says of a job's partition, where its queue does not say it."""
-    its: Grouped = possible(w.partitions, "there are no partitions")
-    possible(event.job not in its.assigned, "{} is assigned twice", event.job)
-    its.assigned[event.job] = event.partition
-
-
-def _check_exclusive(w: World, partition: GivenPartition) -> None:
-    """Check that the jobs of a partition can hold whole nodes. Raises Broken where it has only a
-    part of one."""
-    possible(w.platform.node > 1, "a node is one worker")
-    nodes = {n // w.platform.node for n in partition.workers}
-    whole = all(partition.workers.issuperset(node_of(w, node)) for node in nodes)
-    possible(whole, "partition {} has a part of a node", partition.name)
 
 
 def node_of(w: World, node: int) -> range:
@@ -134,19 +52,15 @@ def in_whole_nodes(w: World, workers: Iterable[int]) -> dict[int, range]:
 
 
 def divided(w: World) -> bool:
-    """Return whether partitions make workers differ."""
-    return w.partitions is not None and w.partitions.divide
+    """Return whether partitions make workers differ: there are several, or one that does not have
+    all workers, or deals in whole nodes."""
+    its = w.partitions
+    return len(its) > 1 or any(it.exclusive or len(it.workers) < w.able for it in its)
 
 
-def admit(w: World, job: ExpectedJob, queue: str) -> None:
-    """Find a submitted job's partition, and check that it may be in it: its width and its estimate
-    (without one, the time of a run on as many workers as it asks for)."""
-    if w.partitions is None:
-        return
-    job.partition = found = w.partitions.of(job.name, queue)
-    longest, estimate = found.given.longest, job.described.estimate
-    if longest is not None and estimate is not None:
-        possible(estimate <= longest, "partition {} lets none run so long", found.given.name)
+def exclusive(w: World) -> frozenset[int]:
+    """Return the numbers of the partitions whose jobs hold whole nodes."""
+    return frozenset(it.number for it in w.partitions if it.exclusive)
 
 
 Key = TypeVar("Key")
@@ -161,12 +75,11 @@ class CellsOfLog:
     @cached_property
     def keys(self) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
         """Partitions and windows of each worker, by their places among those of the head."""
-        w, parts = self.w, self.w.partitions
-        known = list(parts.known.values()) if parts else []
+        w = self.w
         spans = [(start, end) for start, end, _ in w.windows]
         within: list[list[int]] = [[] for _ in range(w.able)]
         down: list[set[int]] = [set() for _ in range(w.able)]
-        for it in known:
+        for it in w.partitions:
             for worker in it.workers:
                 within[worker].append(it.number)
         for start, end, them in w.windows:
@@ -177,15 +90,15 @@ class CellsOfLog:
         return [(tuple(its), tuple(sorted(windows))) for its, windows in rows]
 
     @cached_property
-    def by_node(self) -> list[tuple[tuple[int, ...], tuple[int, ...], int]]:
+    def by_node(self) -> list[CellKey]:
         """Partitions and windows of each worker, and its node, if that is one of an exclusive
         partition and counted apart, else -1."""
         w, size = self.w, self.w.platform.node
-        exclusive = w.partitions.exclusive if w.partitions is not None else frozenset()
+        shared = exclusive(w)
         found = []
         for n, (its, windows) in enumerate(self.keys):
             node = n // size
-            apart = not exclusive.isdisjoint(its) and _is_apart(w, node_of(w, node))
+            apart = not shared.isdisjoint(its) and _is_apart(w, node_of(w, node))
             found.append((its, windows, node if apart else -1))
         return found
 
@@ -216,7 +129,7 @@ def share(one: ExpectedJob, other: ExpectedJob) -> bool:
     return one.partition is None or not one.partition.workers.isdisjoint(other.partition.workers)
 
 
-def cells_of(w: World) -> list[tuple[tuple[int, ...], tuple[int, ...], int]]:
+def cells_of(w: World) -> list[CellKey]:
     """Return the cell of each worker: its partitions and windows, by their places in the log's
     head, and its node, if that is one of an exclusive partition and counted apart, else -1."""
     if w.cells is None:
@@ -236,11 +149,10 @@ def may_have(w: World, job: ExpectedJob, shut: Spans) -> list[int]:
 def apart(w: World, jobs: Sequence[ExpectedJob]) -> list[list[ExpectedJob]]:
     """Return the jobs in groups that have nothing to do with each other: no partition of one shares
     workers with a partition of another, directly or by way of others."""
-    if w.partitions is None:
+    if not w.partitions:
         return [list(jobs)] if jobs else []
-    group: dict[int, int] = {it.number: it.number for it in w.partitions.known.values()}
-    known = list(w.partitions.known.values())
-    for one, other in combinations(known, 2):
+    group: dict[int, int] = {it.number: it.number for it in w.partitions}
+    for one, other in combinations(w.partitions, 2):
         if one.workers & other.workers:
             into, gone = group[one.number], group[other.number]
             group = {number: into if it == gone else it for number, it in group.items()}
@@ -392,9 +304,9 @@ def _is_apart(w: World, node: range) -> bool:
     """Return whether a node of an exclusive partition is counted apart from others: jobs that hold
     single workers have it too, windows divide it, or it is smaller."""
     cells: CellsOfLog = w.cells
-    known = {it.number for it in w.partitions.known.values() if it.exclusive}
     keys = {cells.keys[n] for n in node}
-    return len(keys) > 1 or len(node) < w.platform.node or not known.issuperset(min(keys)[0])
+    smaller = len(node) < w.platform.node
+    return len(keys) > 1 or smaller or not exclusive(w).issuperset(min(keys)[0])
 
 
 def _in_order(w: World, job: ExpectedJob) -> bool:
