@@ -31,6 +31,8 @@ class Paint:
     """Name of a sign's marker in matplotlib."""
     glyph: str = ""
     """Name of a sign's marker in bokeh."""
+    of: str = ""
+    """Name of the use of the ledger that a note's slices are of."""
 
 
 def _paints(what: str) -> dict[str, Paint]:
@@ -42,12 +44,12 @@ def _paints(what: str) -> dict[str, Paint]:
 
 USES = _paints("uses")
 """Maps each use of the ledger to its paint."""
-MESSAGES = _paints("messages")
-"""Maps each kind of message, a slice's note, to its paint; messages of data have their use's."""
-USE_PAINTS = (*USES.values(), *MESSAGES.values())
+NOTES = _paints("notes")
+"""Maps each note of a slice that is painted in a colour of its own to its paint."""
+USE_PAINTS = (*USES.values(), *NOTES.values())
 """Paints of the boxes of uses; a box's `kind` is an index here."""
-KIND = {name: kind for kind, name in enumerate((*USES, *MESSAGES))}
-"""Maps the name of each use or message to its index in USE_PAINTS."""
+KIND = {name: kind for kind, name in enumerate((*USES, *NOTES))}
+"""Maps the name of each use or note to its index in USE_PAINTS."""
 
 _RUNS = _paints("runs")
 RUN_PAINTS = (*_RUNS.values(),)

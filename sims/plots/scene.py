@@ -34,7 +34,7 @@ from sims.plots import (
     CLASSES,
     GREY,
     KIND,
-    MESSAGES,
+    NOTES,
     RUN_KIND,
     RUN_PAINTS,
     USE_PAINTS,
@@ -232,7 +232,7 @@ class Scene:
         spent, capacity = dict.fromkeys(USES, 0.0), self.header.processors * self.end
         areas = np.bincount(self.uses.kind, areas_of(self.uses), len(KIND)).tolist()
         for name, area in zip(KIND, areas, strict=True):
-            spent[name if name in USES else Use.TRANSFER.value] += area
+            spent[name if name in USES else NOTES[name].of] += area
         # Boxes of idle time are those of workers that jobs hold as the rest of whole nodes.
         spent[Use.IDLE.value] += capacity - sum(spent.values())
         return {use: 100 * it / capacity for use, it in spent.items() if it > ROUNDING * capacity}
@@ -340,7 +340,7 @@ class Scene:
         """Add the boxes of one slice of the ledger (a use of processors over some time) to the
         table of uses: one for each interval of its processors or, if its share is below 1, for each
         processor."""
-        kind, share = KIND[it.note if it.note in MESSAGES else it.use.value], float(it.share)
+        kind, share = KIND[it.note if it.note in NOTES else it.use.value], float(it.share)
         job = -1 if it.job is None else self.rows[it.job]
         spans = spans_in(it.processors)
         if share < 1:  # `side_by_side` needs boxes of one row each

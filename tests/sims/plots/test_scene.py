@@ -21,6 +21,7 @@ from sims.plots import KIND, RUN_KIND, USE_PAINTS, Sign
 from sims.plots.boxes import Raster, coverage, side_by_side
 from sims.plots.pictures import averaged, channels_used
 from sims.plots.scene import Scene, middle
+from sims.session import run
 from tests.parts import parted
 from tests.sims.kinds import EVERY, records_of
 from tests.sims.plots.made import boxes as made
@@ -183,3 +184,23 @@ def test_who_has_joined_a_run_counts_for_where_its_checkpoints_are_marked() -> N
     marks = told("promised", Sign.CHECKPOINT, *AT, "job", "run")
     after = next(it for it in marks if it[2] == 1 and it[0] > joined.t)
     assert after[1:] == (middle("2-5 8 10 0-1") + 0.5, 1, 1)
+
+
+def test_the_rest_of_a_whole_node_is_told_from_workers_that_nobody_holds() -> None:
+    result = run(
+        {
+            "name": "nodes",
+            "unit": "s",
+            "platform": {
+                "workers": 8,
+                "node": 4,
+                "partitions": [{"name": "a", "units": "0-7", "exclusive": True}],
+            },
+            "job": {"kind": "rigid", "jobs": [{"processors": 3, "time": 10, "queue": "a"}]},
+            "policy": {"name": "EASY"},
+        }
+    )
+    scene = Scene.of(result.records())
+    [rest] = scene.uses[scene.uses.kind == KIND["rest of its nodes"]]
+    assert (rest.low, rest.high, rest.start, rest.end) == (3, 4, 0, 10)
+    assert scene.shares() == {"useful": 37.5, "idle": 62.5}
