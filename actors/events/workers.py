@@ -66,7 +66,7 @@ class FaultsFitted(Event):
 
 @frozen
 class FaultsDescribed(Event):
-    """Records which units a law of faults strikes, where these are not all; once for each such law,
+    """Records which units a law of faults strikes, where these were drawn; once for each such law,
     at the start."""
 
     law: Annotated[int, Quantity(meaning="Number of the law among the scenario's laws, from 0.")]

@@ -122,6 +122,13 @@ class Head:
         return self.scenario is not None and self.scenario.repair is not None
 
     @property
+    def laws_of_some(self) -> frozenset[int]:
+        """Numbers of the laws of faults for which the scenario gives the numbers of the units that
+        they strike."""
+        laws = () if self.scenario is None else self.scenario.faults.laws
+        return frozenset(number for number, law in enumerate(laws) if law.names_units)
+
+    @property
     def storage(self) -> StorageSection | None:
         """The shared storage; None if there is none."""
         return None if self.scenario is None else self.scenario.storage

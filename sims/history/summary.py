@@ -75,7 +75,7 @@ class Faults:
     head: Head = field(factory=Head, eq=False)
     """What the scenario says: where it has faults repaired, each is an event of its own."""
     some: set[int] = field(factory=set)
-    """Numbers of the laws that strike some units only, such as lemons."""
+    """Numbers of the laws that strike some units only, such as lemons, which were drawn."""
     worn: int = 0
     """Number of units that have come under a law in the course of time."""
     _down_since: dict[int, float] = field(factory=dict)
@@ -363,7 +363,8 @@ class Summary:
         are not repaired, so that the log does not say whose they are."""
         if not self.faults.head.repaired:
             return None
-        return sum(count for law, count in self.repairs.failed.items() if law in self.faults.some)
+        some = self.faults.some | self.faults.head.laws_of_some
+        return sum(count for law, count in self.repairs.failed.items() if law in some)
 
     @property
     def selections(self) -> int | None:

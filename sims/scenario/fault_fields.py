@@ -179,6 +179,11 @@ class FaultFields(Section):
         """
         return None
 
+    @property
+    def names_units(self) -> bool:
+        """Whether the scenario gives the numbers of the units that the law strikes."""
+        return False
+
     def part(self, total: int) -> float:
         """Return the fraction of `total` units that the law strikes, from above 0 to 1: all of
         them, unless the kind of law takes `units` or a `share`."""

@@ -71,6 +71,11 @@ class OfSome(FaultFields):
     """Numbers of the units that wear out at the first of these times, in order, in place of those
     that are drawn."""
 
+    @property
+    def names_units(self) -> bool:
+        """Whether the scenario gives the numbers of the units that the law strikes."""
+        return self.units is not None
+
     def check(self) -> None:
         super().check()
         self._check_wear()

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from math import floor
 from typing import Any, ClassVar
@@ -14,7 +14,7 @@ from actors.events import FaultsDescribed, FaultsExpected, UnitsWornOut
 from actors.runtime import Event
 from sims.audit.facts import HeadLine
 from sims.audit.law import LinePhase, comes, follows, ordered, possible
-from sims.audit.scenario import amount, spans_in, whole
+from sims.audit.scenario import Table, amount, spans_in, whole
 from sims.audit.turns import Emitter, Script
 from sims.audit.workers import numbers, parse_spans
 from sims.audit.world import Handler, PartRules, World
@@ -76,41 +76,55 @@ class WearRules(PartRules):
     """The rules of units that wear out."""
 
     head: ClassVar = HeadLine(FaultsDescribed, after=FaultsExpected, once=False)
-    some: dict[int, int] = Factory(dict)
-    """Maps numbers of laws that do not strike all units to the number of all."""
+    drawn: set[int] = Factory(set)
+    """Numbers of the laws whose units the log's head has named."""
     laws: dict[int, WearingLaw] = Factory(dict)
     """Maps numbers of laws to the laws under which units come."""
     clock: Emitter = Factory(Emitter)
     """Begins each instant at which units wear out; it logs no line itself."""
 
+    def prepare(self) -> None:
+        """Keep which units wear out under the laws whose units the scenario gives."""
+        for number, table in enumerate(self.w.given.laws):
+            if "units" in table:
+                self._strike(number, spans_in(table["units"], self._units_of(table)[0]))
+
     def describe(self, event: Any) -> None:
         """Keep a line of the head that says which units a law strikes at the start. Raises Broken
-        if these are none of its units, or the law has been described before."""
-        struck = numbers(parse_spans(event.struck))
-        sound = event.law not in self.some and max(struck, default=0) < event.units
-        possible(sound, "it is no set of these units, or is told twice")
-        self.some[event.law] = event.units
-        wear = self._given(event.law, event.units)
-        if wear is not None:
-            law = self.laws[event.law] = WearingLaw(event.law, wear, event.units, set(struck))
-            self._await(law)
+        if these are none of its units, none were drawn, or the law has been described before."""
+        laws = self.w.given.laws
+        possible(event.law < len(laws), "its scenario has {} laws", len(laws))
+        table, struck = laws[event.law], numbers(parse_spans(event.struck))
+        possible("share" in table and event.law not in self.drawn, "nothing is drawn, or twice")
+        self.drawn.add(event.law)
+        units, _ = self._units_of(table)
+        few = floor(amount(table, "share") * units + 0.5)
+        right = event.units == units and max(struck, default=0) < units and len(struck) == few
+        possible(right, "{} of {} units are drawn", few, units)
+        self._strike(event.law, struck)
 
-    def _given(self, number: int, units: int) -> GivenWear | None:
-        """Return how so many units of a law wear out, by the scenario; None if they do not. Raises
-        Broken where the platform has no such units."""
-        given, laws = self.w.given, self.w.given.laws
-        possible(number < len(laws), "its scenario has {} laws", len(laws))
-        table, platform = laws[number], given.section("platform")
-        of, size = table.get("of", "workers"), 1
+    def _units_of(self, table: Table) -> tuple[int, int]:
+        """Return the number of units of a law's kind, and the number of workers of a whole one."""
+        given, of, size = self.w.given, table.get("of", "workers"), 1
         if of != "workers":
-            size = given.platform.node * (whole(platform, "rack", 1) if of == "racks" else 1)
-        possible(size >= 1 and -(-given.platform.size // size) == units, "no {} are so many", of)
+            rack = whole(given.section("platform"), "rack", 1) if of == "racks" else 1
+            size = given.platform.node * rack
+        possible(size >= 1, "{} without workers", of)
+        return -(-given.platform.size // size), size
+
+    def _strike(self, number: int, struck: Iterable[int]) -> None:
+        """Have the law strike these units from the start, and others once they wear out, if the
+        scenario has that."""
+        table = self.w.given.laws[number]
         if "interval" not in table:
-            return None
+            return
+        units, size = self._units_of(table)
         interval, share = amount(table, "interval"), amount(table, "share_added")
         listed = tuple(spans_in(it, units) for it in table.get("added", ()))
         possible(interval > 0, "no time passes")
-        return GivenWear(size, interval, floor(share * units + 0.5), listed)
+        wear = GivenWear(size, interval, floor(share * units + 0.5), listed)
+        law = self.laws[number] = WearingLaw(number, wear, units, set(struck))
+        self._await(law)
 
     def _await(self, law: WearingLaw) -> None:
         if law.instants >= len(law.given.listed) and not law.given.count:

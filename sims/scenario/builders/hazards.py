@@ -75,14 +75,14 @@ def describe_faults(scenario: Scenario, system: System) -> None:
 
 def _faulty_units(scenario: Scenario, system: System) -> list[tuple[int, ...] | None]:
     """Return, for each law of faults, the numbers of the units (workers, nodes or racks) that it
-    strikes, or None if it strikes all; describe in the log those of laws that strike only some."""
+    strikes, or None if it strikes all; describe in the log those that were drawn."""
     platform, found = scenario.full_platform, []
     for number, law in enumerate(scenario.faults.laws):
         nodes = platform.units(law.of)
         total = platform.size if nodes is None else len(nodes)
         law.wears(total)  # refuses units that there are not, before the log tells of the law
         units = law.units_of(total, partial(system.stream, f"share/{number}"))
-        if units is not None:
+        if units is not None and not law.names_units:
             system.describe(FaultsDescribed, number, total, text(intervals_of(units)))
         found.append(units)
     return found
