@@ -94,6 +94,11 @@ class Head:
         return {} if platform is None else {it.name: it for it in platform.partitions}
 
     @property
+    def tiers(self) -> list[int]:
+        """The tiers of these partitions."""
+        return [it.tier for it in self.partitions.values()]
+
+    @property
     def link(self) -> MasterSection | None:
         """The master, whose channels are the link of all workers; None if there is none."""
         return None if self.scenario is None else self.scenario.master

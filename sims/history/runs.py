@@ -120,8 +120,7 @@ class Runs(Workers):
     @cached_property
     def partitions(self) -> Partitions:
         """The partitions of the queue, if there are any; not to be asked before the log begins."""
-        head = self.head
-        return Partitions(head.partitions, head.node, self.processors - head.spares)
+        return Partitions.of(self.head, self.processors)
 
     @property
     def runs(self) -> dict[Key, Run]:
@@ -148,8 +147,7 @@ class Runs(Workers):
     def _submit(self, record: Record, event: JobSubmitted) -> None:
         about = event.job, record.t, record.seq, event, record.t
         job = self.jobs[event.job] = Job(*about, head=self.head)
-        if self.partitions.known:
-            job.partition = self.partitions.of(event)
+        job.partition = self.partitions.of_job(event)
         self._count(1, record.t)
         self._notify.job_submitted(job, record)
 

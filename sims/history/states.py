@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from math import nan
 from typing import Any
 
-from attrs import define, field
+from attrs import define, field, frozen
 
 from actors.events import (
     CopiesPlaced,
@@ -19,7 +20,7 @@ from actors.events import (
     Stage,
     TransferStarted,
 )
-from actors.intervals import count_in
+from actors.intervals import Intervals, common, count_in, members
 from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.history.head import Head
@@ -27,6 +28,39 @@ from sims.history.rows import JobRow
 
 Key = tuple[str, int]
 """Key of a run: its job's name and its number within the job."""
+
+
+@frozen(eq=False)
+class Partition:
+    """A partition of the queue: workers for the jobs that name it, and for others that have them
+    too."""
+
+    number: int
+    """Its place in the scenario, from 0."""
+    name: str
+    workers: Intervals
+    tier: int
+    """Its jobs come before those of a partition with a lower tier."""
+    exclusive: bool
+    """Whether its jobs hold whole nodes."""
+    node: int
+    """Number of workers of a node."""
+    able: int
+    """Number of workers on which any job starts."""
+
+    def shared(self, other: Partition) -> Intervals:
+        """Return the workers that are in both."""
+        return common(self.workers, other.workers)
+
+    def usable(self, free: Collection[int]) -> int:
+        """Return how many of the free workers its jobs can use; if it is exclusive, those of nodes
+        that are free whole."""
+        own = set(members(self.workers)).intersection(free)
+        if not self.exclusive:
+            return len(own)
+        of = Counter(worker // self.node for worker in own)
+        sizes = ((node, min(self.able - node * self.node, self.node)) for node in of)
+        return sum(size for node, size in sizes if of[node] == size)
 
 
 @define(eq=False, weakref_slot=False)
@@ -41,8 +75,8 @@ class Job:
     since: float
     """Time at which the job began to wait, or to hold workers."""
     described: JobDescribed | None = None
-    partition: str = ""
-    """Name of the partition whose workers the job may have; empty if there are none."""
+    partition: Partition | None = None
+    """The partition whose workers the job may have; None if all workers form one pool."""
     head: Head = field(factory=Head)
     """What the scenario says of the job."""
     protection: ProtectionDescribed | None = None
@@ -104,8 +138,13 @@ class Job:
         return JobRow(
             *(self.event, self.described, self.seq, *times, self.killed, dict(self.outcomes)),
             *(self.runs, self.processors, time, self.work, self.own),
-            *(self.ended_by, self.partition),
+            *(self.ended_by, self.partition.name if self.partition else ""),
         )
+
+    def meets(self, other: Job) -> bool:
+        """Return whether there are workers that both jobs may have."""
+        mine, its = self.partition, other.partition
+        return mine is None or its is None or bool(mine.shared(its))
 
     def before(self, first: bool) -> float:
         """Return the time that passes before the members of a run of the job fetch anything.

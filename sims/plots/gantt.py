@@ -57,21 +57,20 @@ def _draw_partitions(axes: Axes, scene: Scene) -> None:
     its workers, with its name above."""
     from matplotlib.patches import Rectangle
 
-    partitions = scene.history.partitions
-    for place, name in enumerate(partitions.known):
-        left = 1.004 + place * 0.022
-        for first, last in partitions.workers(name):
+    for it in scene.history.partitions.known.values():
+        left = 1.004 + it.number * 0.022
+        for first, last in it.workers:
             axes.add_patch(
                 Rectangle(
                     (left, first),
                     *(0.016, last + 1 - first),
                     transform=axes.get_yaxis_transform(),
-                    facecolor=f"C{place % 10}",
+                    facecolor=f"C{it.number % 10}",
                     clip_on=False,
                 )
             )
         axes.text(
-            *(left + 0.008, 0, name),
+            *(left + 0.008, 0, it.name),
             transform=axes.get_yaxis_transform(),
             rotation=60,
             fontsize="x-small",

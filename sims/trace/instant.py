@@ -22,7 +22,6 @@ from policies.interface.queue import Moment
 from policies.queue.orders import Multifactor
 from sims.errors import InputError, visible
 from sims.history.lines import Lines, skim
-from sims.history.partitions import Partitions
 from sims.history.reader import History, Job, Key, Listener, Run
 from sims.log import LogFile
 from sims.telling import Clock, counted, in_units, title_of
@@ -185,7 +184,7 @@ TIME = re.compile(rb'"t": ?(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)')
 UNKNOWN = "?"
 """Shown for a time or a number that the log ends too early to know."""
 PARTITION = ("partition",)
-"""Column of a waiting job where the log has partitions."""
+"""Column of a waiting job that is in one."""
 WAITING = ("job", "processors", "estimate", "waited", "promised", "starts")
 HELD_BACK = ("job", "until the ends of", "and then", "not before")
 RUNNING = ("job", "run", "processors", "since", "believed until", "until")
@@ -199,13 +198,13 @@ class Instant:
     started: ScenarioStarted
     look: Look
     clock: Clock
-    partitions: Partitions
-    """Partitions of the queue, if there are any."""
     held_back: list[dict[str, Any]]
     """Jobs that follow others and are not submitted, each as a row with the keys job, think,
     release and after (the jobs that are not over)."""
     moment: Moment | None = None
     """Users' usage at that time, if the order of the queue is MULTIFACTOR."""
+    multifactor: Multifactor | None = None
+    """This order; None for another."""
 
     @property
     def order(self) -> str | None:
@@ -225,7 +224,7 @@ class Instant:
         """
         pairs = [(job, self.look.starts.get(job.name)) for job in self.look.waiting]
         rooms, numbers = self.look.rooms, self._numbers
-        rank = Ranking.of(self.started, self.partitions.tier).rank
+        rank = Ranking.of(self.started).rank
 
         def place(pair: tuple[Job, Run | None]) -> tuple[float, float, float, int]:
             (tier, *_), found = rank(*pair), numbers.get(pair[0].name)
@@ -241,7 +240,7 @@ class Instant:
                 "since": job.since,
                 "promised": job.promised,
                 "starts": run.start if run else None,
-                **({"partition": job.partition} if job.partition else {}),
+                **({"partition": job.partition.name} if job.partition else {}),
                 **({"above": rooms[job.name].exceeded(run.asked if run else 1)} if rooms else {}),
                 **(numbers[job.name].as_json() if job.name in numbers else {}),
             }
@@ -252,14 +251,11 @@ class Instant:
     def _numbers(self) -> dict[str, Number]:
         """Numbers and factors of the waiting jobs under MULTIFACTOR, by name; those of jobs that
         the log never starts are not known."""
-        partitions, starts, moment = self.partitions.known, self.look.starts, self.moment
-        order = order_of(self.started, partitions)
+        starts, moment, order = self.look.starts, self.moment, self.multifactor
         if order is None or moment is None:
             return {}
         size, known = self.started.processors, [it for it in self.look.waiting if it.name in starts]
-        return {
-            it.name: number_of(order, moment, it, starts[it.name], size, partitions) for it in known
-        }
+        return {it.name: number_of(order, moment, it, starts[it.name], size) for it in known}
 
     @property
     def running(self) -> list[Held]:
@@ -300,7 +296,7 @@ class Instant:
                 yield f"  {name:<8} {len(workers):,}: {text(intervals_of(workers))}{note}"
         if look.waiting:
             yield from ("", f"waiting, in the order {self.order or 'of arrival'}")
-            heads = WAITING + (PARTITION if self.partitions.known else ())
+            heads = WAITING + (PARTITION if any(it.partition for it in look.waiting) else ())
             heads += ("held back",) if look.rooms else ()
             heads += HEADS if self.moment is not None else ()
             yield from _table(heads, map(self._row_waiting, self.waiting))
@@ -388,12 +384,12 @@ def read_instant(log: LogFile, at: float) -> Instant:
         raise InputError(str(log.path), "--at", problem, end)
     if look is None:
         look, moment = Look.at(history), None if shares is None else shares.moment(at)
-    rows = held_back.rows()
-    return Instant(at, started, look, clock, history.partitions, rows, moment)
+    order = order_of(started, history.head.tiers)
+    return Instant(at, started, look, clock, held_back.rows(), moment, order)
 
 
 def _order(lines: Lines) -> Multifactor | None:
     """Return the order that the log's first line names, which has been put, if that is
     MULTIFACTOR."""
     lines.catch_up()
-    return order_of(lines.history.header, {})
+    return order_of(lines.history.header, ())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any, Self
 
 from attrs import asdict, define, field, frozen
@@ -15,21 +15,17 @@ from policies.maths.speedup import Rigid
 from policies.queue.orders import MULTIFACTOR, WEEK, Multifactor, Usage
 from sims.history.reader import Job, Listener, Run
 from sims.scenario.multifactor import multifactor
-from sims.scenario.partitions import PartitionSection
 from sims.scenario.policy import value_of
 
 HEADS = ("number", "age", "fair share", "size", "tier")
 """Columns of a table of factors."""
 
 
-def order_of(
-    started: ScenarioStarted | None, partitions: Mapping[str, PartitionSection]
-) -> Multifactor | None:
-    """Return the order of a log's queue, whose partitions are known by name, if that is
-    MULTIFACTOR; None for another."""
+def order_of(started: ScenarioStarted | None, tiers: Sequence[int]) -> Multifactor | None:
+    """Return the order of a log's queue, whose jobs have these tiers, if that is MULTIFACTOR; None
+    for another."""
     if started is None or f"order={MULTIFACTOR}" not in started.settings:
         return None
-    tiers = [it.tier for it in partitions.values()]
     return multifactor(dict(map(value_of, started.settings)), started.unit == "s", tiers)
 
 
@@ -90,18 +86,10 @@ class Shares(Listener):
         return Moment(now, lambda user: used.get(user, 0.0), used)
 
 
-def number_of(
-    order: Multifactor,
-    moment: Moment,
-    job: Job,
-    run: Run,
-    processors: int,
-    partitions: Mapping[str, PartitionSection],
-) -> Number:
-    """Return the number of a waiting job at a moment, on a platform of so many processors, whose
-    `partitions` are known by name. `run`, which starts the job later, says for how many it
-    waits."""
-    place = list(partitions).index(job.partition) if job.partition in partitions else 0
+def number_of(order: Multifactor, moment: Moment, job: Job, run: Run, processors: int) -> Number:
+    """Return the number of a waiting job at a moment, on a platform of so many processors. `run`,
+    which starts the job later, says for how many it waits."""
+    place = 0 if job.partition is None else job.partition.number
     about = job.seq, job.name, Rigid(run.asked, 0)
     described = BatchJob(*about, submitted=job.submitted, user=job.event.user, partition=place)
     factors = order.factors_at(moment)(described, run.asked, processors)

@@ -1,29 +1,23 @@
-"""Says what partitions mean for a waiting job: which workers it may have, and whose jobs are in its
-way."""
+"""Says what partitions mean for a waiting job: which workers it may have, and which of them other
+jobs may have too."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from actors.intervals import text
-from sims.history.partitions import Partitions
-from sims.history.reader import Job
+from sims.history.states import Partition
 
 
-def sharing(partitions: Partitions, me: Job, other: str, of: str) -> str:
-    """Return words that say which workers the partition `of` of the job called `other` shares with
-    that of the waiting job `me`; only the name where there are no partitions."""
-    if not me.partition:
+def of_partition(mine: Partition) -> str:
+    """Return words that name the partition to which workers belong."""
+    return f" of partition {mine.name}{' in whole nodes' if mine.exclusive else ''}"
+
+
+def sharing(mine: Partition | None, other: str, its: Partition | None) -> str:
+    """Return words that say which workers the partition `its` of the job called `other` shares with
+    that of the waiting job, `mine`; only the name where all workers form one pool."""
+    if mine is None:
         return other
-    if of == me.partition:
+    if its is mine:
         return f"{other} of the same partition"
-    shared = text(partitions.shared(me.partition, of)).replace(" ", ", ")
-    return f"{other}, whose partition {of} shares workers {shared}"
-
-
-def rivals(partitions: Partitions, me: Job, others: Iterable[Job]) -> list[Job]:
-    """Return those of the other jobs whose partitions share workers with that of `me`; all where
-    there are no partitions."""
-    if not me.partition:
-        return list(others)
-    return [it for it in others if partitions.shared(me.partition, it.partition)]
+    shared = text(mine.shared(its) if its is not None else ()).replace(" ", ", ")
+    return f"{other}, whose partition {its.name if its else ''} shares workers {shared}"

@@ -68,7 +68,7 @@ class FreeWorkers:
     windows."""
     first: str | None = None
     """Name of the job ahead in the queue that kept free workers of a partition from later ones;
-    None if a reservation did, or there are no partitions."""
+    None if a reservation did, or all workers form one pool."""
     room: Room = field(factory=Room)
     """What limits leave to the job after the decisions."""
 

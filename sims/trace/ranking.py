@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import inf
 
 from attrs import frozen
@@ -18,10 +17,6 @@ KNOWN = {name: order for name, order in PLAIN.items() if name != "RANDOM"}
 """Maps names to orders that depend on nothing but what a log says of a job. Read only."""
 
 
-def _no_tier(partition: str) -> int:
-    return 0
-
-
 @frozen
 class Ranking:
     """The order of a queue, where the log determines it: one of the papers' or a plain one.
@@ -33,18 +28,15 @@ class Ranking:
     """Name of the order; empty where no queue decides."""
     order: Order | None
     processors: int
-    tier: Callable[[str], int] = _no_tier
-    """Returns the tier of a partition of this name, the higher first."""
 
     @classmethod
-    def of(cls, started: ScenarioStarted, tier: Callable[[str], int] = _no_tier) -> Ranking:
-        """Return the ranking for the log that begins with this event; `tier` returns the tier of a
-        partition."""
+    def of(cls, started: ScenarioStarted) -> Ranking:
+        """Return the ranking for the log that begins with this event."""
         if started.decider is not DeciderKind.QUEUE:
-            return cls("", None, started.processors, tier)
+            return cls("", None, started.processors)
         orders = (it.removeprefix("order=") for it in started.settings if it.startswith("order="))
         name = next(orders, default_order(started.policy))
-        return cls(name, KNOWN.get(name), started.processors, tier)
+        return cls(name, KNOWN.get(name), started.processors)
 
     def rank(self, job: Job, run: Run | None) -> tuple[int, float, int]:
         """Return a sort key of a job that waits in the queue: the smaller, the earlier in the
@@ -54,7 +46,7 @@ class Ranking:
         for. A job that the log never starts comes last. Where the order is unknown, jobs rank by
         submission.
         """
-        first = -self.tier(job.partition)
+        first = 0 if job.partition is None else -job.partition.tier
         if self.order is None or self.order is first_come:
             return first, job.submitted, job.seq
         if run is None:

@@ -12,12 +12,12 @@ from attrs import define, field
 
 from actors.events import DeciderKind, MaintenancePlanned, ScenarioStarted
 from actors.intervals import numbers_in, size_of
-from sims.history.partitions import Partitions
 from sims.history.reader import Job, Key, Run
+from sims.history.states import Partition
 from sims.telling import Clock, counted, in_units, worker_of
 from sims.trace import Span
 from sims.trace.instant import Held, Look
-from sims.trace.partitions import sharing
+from sims.trace.partitions import of_partition, sharing
 from sims.trace.promises import (
     NAMED,
     Broken,
@@ -50,9 +50,7 @@ class Wait:
     clock: Clock
     windows: Sequence[MaintenancePlanned] = ()
     """Windows of maintenance, in the order of the log."""
-    partitions: Partitions = field(factory=Partitions)
-    """Partitions of the queue, if there are any."""
-    rivals: dict[str, str] = field(factory=dict)
+    rivals: dict[str, Partition | None] = field(factory=dict)
     """Maps other jobs that were in the way to their partitions."""
     until: float | None = None
     """Time at which the job started; None if the log ends first."""
@@ -154,10 +152,9 @@ class Wait:
         counts = [(number, f" {state.name}") for state, number in look.away_others.items()]
         away = [f", {n:,} {are(n)}{what}" for n, what in (spare, *counts) if n]
         free, size, where = look.free, self.started.processors, ""
-        name = self.me.partition
-        if name and look is self.look:
-            size, where = size_of(self.partitions.workers(name)), f" of partition {name}"
-            where += " in whole nodes" if name in self.partitions.exclusive else ""
+        mine = self.me.partition
+        if mine is not None and look is self.look:
+            size, where = size_of(mine.workers), of_partition(mine)
             free = self.instants[0].before
         total = counted(size, "processor")
         return f"{free:,} of {total}{where} {are(free)} free{''.join(away)}"
@@ -350,7 +347,7 @@ class Wait:
     def _sharing(self, name: str) -> str:
         """Return the name of a job that is in the way, with the workers that its partition
         shares."""
-        return sharing(self.partitions, self.me, name, self.rivals.get(name, ""))
+        return sharing(self.me.partition, name, self.rivals.get(name))
 
     def _freed(self) -> str:
         """Say which runs ended and which workers came UP at the instant of the start, so that

@@ -12,7 +12,6 @@ from sims.history.reader import DECISIONS, History, Job, Listener, Run, Worker
 from sims.telling import Clock
 from sims.trace.instant import Look, held
 from sims.trace.limits import LimitsTold
-from sims.trace.partitions import rivals
 from sims.trace.promises import Broken, FreeWorkers, Promise, upsets
 from sims.trace.ranking import Ranking
 from sims.trace.wait import Wait
@@ -108,13 +107,11 @@ class Waits(Listener):
                 self._satisfy(before, now)
         elif me is not None and (header := self.history.header) is not None:
             clock, self._before = Clock(header.unit, self.history.begins), None
-            ranking = Ranking.of(header, self.history.partitions.tier)
-            places = self.history.windows, self.history.partitions
-            self._me, self._open = me, Wait(me, now, header, ranking, clock, *places)
+            about = Ranking.of(header), clock, self.history.windows
+            self._me, self._open = me, Wait(me, now, header, *about)
             self._told = LimitsTold.of(header)
             self._freed, self._back, self._begun, self._upset = [], [], [], []
-            queue = (job for job in self.history.queue if job is not me)
-            others = rivals(self.history.partitions, me, queue)
+            others = [it for it in self.history.queue if it is not me and me.meets(it)]
             self._reserved = {it.name: it.promised for it in others if it.promised is not None}
             self._open.rivals = {it.name: it.partition for it in others}
 
@@ -182,17 +179,16 @@ class Waits(Listener):
 
     def _free(self, me: Job) -> int:
         """Return the number of free workers that the job may have: those of its partition."""
-        if not me.partition:
+        if me.partition is None:
             return self.history.free
-        return self.history.partitions.usable(me.partition, self.history.free_workers)
+        return me.partition.usable(self.history.free_workers)
 
     def _ahead(self, wait: Wait) -> str | None:
         """Return the name of the first other job of the queue whose partition shares workers with
         that of the waiting one, and which is ahead of it; None if there is none."""
         rank, me = wait.ranking.rank, wait.me
-        others = rivals(self.history.partitions, me, self.history.queue)
-        mine = rank(me, None)
-        ahead = [it for it in others if it is not me and rank(it, None) < mine]
+        mine, others = rank(me, None), (it for it in self.history.queue if it is not me)
+        ahead = [it for it in others if me.meets(it) and rank(it, None) < mine]
         first = min(ahead, key=lambda it: rank(it, None), default=None)
         if first is None:
             return None
@@ -273,9 +269,8 @@ class Waits(Listener):
         if event.job != self.job:
             self._reserved.pop(event.job, None)
             other = self.history.jobs.get(event.job)
-            near = [] if other is None else rivals(self.history.partitions, wait.me, [other])
-            if start is not None and near:
-                wait.rivals[event.job] = near[0].partition
+            if start is not None and other is not None and wait.me.meets(other):
+                wait.rivals[event.job] = other.partition
                 self._reserved[event.job] = start
         if event.job == self.job:
             ended = [] if start is None else held(self._freed)
