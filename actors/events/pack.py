@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from attrs import frozen
 
@@ -20,9 +20,6 @@ from actors.events.quantities import (
 )
 from actors.runtime import Event
 from policies.interface.pack import Cause
-
-if TYPE_CHECKING:
-    from policies.maths.cosched import Link
 
 
 class WhyIgnored(enum.Enum):
@@ -50,11 +47,9 @@ class PeriodRule(enum.Enum):
 
 @frozen
 class PackDescribed(Event):
-    """Records the parameters with which the decider of a pack (malleable applications that share a
-    platform) computes expected times; once, before all applications."""
+    """Records what the decider of a pack (malleable applications that share a platform) makes of
+    the faults in its scenario; once, before all applications."""
 
-    pair: WorkerCount
-    """Number of workers in a group; the sizes of applications are multiples of it."""
     fatal: bool
     """Whether every fault counts; if not, malleable17's own rule applies (see WhyIgnored)."""
     downtime: Time
@@ -62,23 +57,9 @@ class PackDescribed(Event):
     mtbf: Time | None
     """MTBF mu of one worker, in s, that periods and expectations assume; None if no fault is
     expected."""
-    unit: Annotated[float, Quantity("time per data unit")]
-    """Time c to checkpoint one data unit, in s per data unit."""
-    latency: Time
-    """Latency beta of each message, in s."""
-    startup: Time
-    """Startup time S of each redistribution, in s."""
-    releases: bool | None = None
+    releases: bool
     """Whether applications that end before the faulty one computes again promise their workers to
-    others (malleable17, section 5), under a policy that redistributes at faults; None in an older
-    log, which does not record it."""
-
-    @property
-    def link(self) -> Link:
-        """The network over which applications are redistributed."""
-        from policies.maths.cosched import Link  # loads NumPy, which other events need not
-
-        return Link(self.startup, self.latency, self.unit)
+    others (malleable17, section 5), under a policy that redistributes at faults."""
 
 
 @frozen

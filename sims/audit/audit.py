@@ -20,6 +20,7 @@ from policies.interface.kinds import JobKind
 from policies.queue.names import is_strategy
 from sims.audit import copies, link, runs, stages
 from sims.audit.columns import ColumnChecks
+from sims.audit.costs import pack_of
 from sims.audit.deciding import DecisionChecks, EnrolmentChecks
 from sims.audit.facts import ExpectedJob
 from sims.audit.law import (
@@ -213,10 +214,9 @@ def _know(w: World, event: Event) -> None:
             last, w.priced = w.priced, worker
             possible(last < worker < w.head.processors, "worker {}, after {}", worker, last)
             possible(_rising(event), "prices of no times")
-        case e.PackDescribed(pair=pair, mtbf=mtbf, releases=releases, fatal=fatal):
+        case e.PackDescribed():
             framed(isinstance(w.decider, PackChecks), "no pack decides")
-            possible(pair >= 1 and mtbf != 0 and not (releases and fatal))
-            w.pack = event
+            w.pack = pack_of(event, w.given)
 
 
 def _equip(w: World) -> None:

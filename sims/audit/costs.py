@@ -12,14 +12,16 @@ from math import inf, isfinite, log2
 from typing import Protocol
 
 import numpy as np
+from attrs import frozen
 from numpy.typing import NDArray
 
 from actors.events import ApplicationDescribed, PackDescribed, PeriodRule, ProtectionKind
 from policies.maths.checkpoint import daly_work, young_period
-from policies.maths.cosched import Checkpointing, Costs, costs, synthetic_times
+from policies.maths.cosched import Checkpointing, Costs, Link, costs, synthetic_times
 from policies.maths.speedup import Profile, Table, amdahl, communication, mix, power, roofline
 from sims.audit.facts import ExpectedJob
 from sims.audit.law import Broken, Law, possible
+from sims.audit.scenario import Given, amount, whole
 
 Times = NDArray[np.float64]
 
@@ -30,6 +32,33 @@ class SharedBandwidth(Protocol):
     bandwidth: float
     each: float
     """Largest bandwidth of one worker."""
+
+
+@frozen
+class GivenPack:
+    """What malleable applications that share a platform have in common."""
+
+    pair: int
+    """Number of workers in a group; the sizes of applications are multiples of it."""
+    link: Link
+    """The network over which applications are redistributed."""
+    fatal: bool
+    """Whether every fault counts."""
+    downtime: float
+    """Time for which a fault is expected to keep a worker DOWN."""
+    mtbf: float | None
+    """Mean time between the faults of one worker that is expected; None: none is."""
+    releases: bool
+    """Whether applications promise their workers to others before they end."""
+
+
+def pack_of(event: PackDescribed, given: Given) -> GivenPack:
+    """Return what the applications of a pack have in common, by the log's head and its scenario.
+    Raises Broken where that cannot be."""
+    pair, link = whole(given.section("job"), "pair", 2), given.section("link")
+    possible(pair >= 1 and event.mtbf != 0 and not (event.releases and event.fatal))
+    costs = Link(amount(link, "startup"), amount(link, "latency"), amount(link, "unit", 1))
+    return GivenPack(pair, costs, event.fatal, event.downtime, event.mtbf, event.releases)
 
 
 FORMULAS: Mapping[str, tuple[Callable[..., Profile], tuple[str, ...]]] = {
@@ -49,7 +78,7 @@ PERIODS: Mapping[PeriodRule | None, Callable[[Times, Times], Times]] = {
 
 
 def job_costs(
-    pack: PackDescribed, job: ExpectedJob, workers: int, storage: SharedBandwidth | None
+    pack: GivenPack, job: ExpectedJob, workers: int, storage: SharedBandwidth | None
 ) -> Costs:
     """Return the times and costs of the job, an application of the pack, on every number of workers
     up to `workers` that the pack can give it. `storage` is the shared storage, None if there is
@@ -124,7 +153,7 @@ def _stored(storage: SharedBandwidth, size: float, members: Times) -> Times:
 
 
 def _expected(
-    pack: PackDescribed, job: ExpectedJob, storage: SharedBandwidth | None
+    pack: GivenPack, job: ExpectedJob, storage: SharedBandwidth | None
 ) -> Checkpointing | None:
     """Return the checkpoints and faults that the application's expected times count with; None if
     its log says that neither is expected."""
@@ -146,4 +175,6 @@ def _expected(
     )
     closes = rules.kind is ProtectionKind.BUDDIES
     tau = PERIODS.get(application.rule, lambda _, spent: application.period + spent)
-    return Checkpointing(mtbf, pack.unit, pack.latency, pack.downtime, tau, cost, closes)
+    return Checkpointing(
+        mtbf, pack.link.inverse_bandwidth, pack.link.latency, pack.downtime, tau, cost, closes
+    )

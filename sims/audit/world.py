@@ -297,7 +297,7 @@ class World:
     changeover: float = 0
     """Time before a run does anything on workers that its job did not hold."""
     pack: Any = None
-    """PackDescribed, where a pack decides."""
+    """What a pack's applications have in common, where a pack decides."""
     reporters: dict[str, Emitter] = Factory(dict)
     """Maps a pack's jobs to the emitters of lines about their expected ends."""
     partitions: Sequence[Any] = ()

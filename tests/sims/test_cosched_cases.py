@@ -11,7 +11,7 @@ import pytest
 from actors.runtime import System
 from policies.interface.pack import LookAhead
 from policies.maths.cosched import Checkpointing, Link, costs, synthetic_times
-from sims.scenario.builders.pack import application_costs, described
+from sims.scenario.builders.pack import application_costs, pack_of
 from sims.scenario.workload import workload
 from tests.sims.cosched_cases import Case, load, play, scenario_of
 from tests.sims.malleable_story import Story
@@ -76,7 +76,7 @@ def test_largest_useful_sizes_and_first_allocations_match(cases_dir: Path) -> No
     for case in load(cases_dir)["instances"]:
         scenario = scenario_of(case, "none", LookAhead.ANY)
         jobs = workload(scenario, System(0))
-        tables = application_costs(scenario, jobs, described(scenario))
+        tables = application_costs(scenario, jobs, pack_of(scenario))
         assert [table.largest for table in tables] == case["jmax"], case["name"]
         expected = [t.expected(k, 1.0) for t, k in zip(tables, case["init"], strict=True)]
         assert expected == pytest.approx(case["tU_init"], rel=EXACT), case["name"]

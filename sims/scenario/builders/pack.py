@@ -10,7 +10,6 @@ from math import inf
 from typing import cast
 
 import numpy as np
-from attrs import astuple
 
 from actors.deciders.pack import PackDecider
 from actors.events import ApplicationDescribed, PackDescribed, PeriodRule
@@ -26,6 +25,7 @@ from sims.scenario import Scenario
 from sims.scenario.jobs import MalleableSection
 from sims.scenario.jobs.speedups import (
     Application,
+    Pack,
     Synthetic,
     checkpointing,
     costs_of,
@@ -49,9 +49,10 @@ def decider(scenario: Scenario, jobs: Workload, system: System) -> PackDecider:
 
     Raises InputError for an unknown policy, and for jobs that cannot be in a pack.
     """
-    pack, section, folder = described(scenario), scenario.named_policy, scenario.folder
+    pack, section, folder = pack_of(scenario), scenario.named_policy, scenario.folder
     _check(scenario, jobs, pack)
-    system.describe(PackDescribed, *astuple(pack))
+    believed = pack.fatal, pack.downtime, pack.mtbf, pack.releases
+    system.describe(PackDescribed, *believed)
     papers = partial(named, look=section.look)
     policy: RedistributionPolicy = section.load("name", papers, folder, RedistributionPolicy)
     first: AllocationPolicy = section.load(
@@ -62,7 +63,7 @@ def decider(scenario: Scenario, jobs: Workload, system: System) -> PackDecider:
         dict(enumerate(application_costs(scenario, jobs, pack))),
         pack.pair,
         pack.fatal,
-        bool(pack.releases),
+        pack.releases,
         jobs.copies,
     )
 
@@ -70,18 +71,17 @@ def decider(scenario: Scenario, jobs: Workload, system: System) -> PackDecider:
 # --- descriptions in the log --------------------------------------------------------------------
 
 
-def described(scenario: Scenario) -> PackDescribed:
-    """Return the event that describes the pack in the log: group size, downtime, MTBF, link, and
-    whether faults can be fatal."""
-    job, link, guard = scenario.job, scenario.link.costs, scenario.protection
+def pack_of(scenario: Scenario) -> Pack:
+    """Return what the scenario's applications have in common: group size, link, downtime and MTBF,
+    and whether faults can be fatal."""
+    job, guard = scenario.job, scenario.protection
     as_in_paper = _as_in_paper(scenario)
     # malleable17's own rule is its own combination's default.
     fatal = not as_in_paper if guard.fatal is None else guard.fatal is Fatal.POSSIBLE
     may_err = any(scenario.errors.given.values()) or any(it.count for it in job.jobs)
-    return PackDescribed(
+    return Pack(
         job.pair if isinstance(job, MalleableSection) else PAIR,
-        *(fatal, scenario.mean_downtime, _mtbf(scenario)),
-        *(link.inverse_bandwidth, link.latency, link.fixed),
+        *(scenario.link.costs, fatal, scenario.mean_downtime, _mtbf(scenario)),
         # A run that an error spoils ends later than announced, so the workers that it promised to
         # release come later too.
         as_in_paper and not fatal and not may_err,
@@ -131,7 +131,7 @@ def _rule(section: ProtectionSection, mtbf: float) -> PeriodRule:
 # --- what each size means -----------------------------------------------------------------------
 
 
-def application_costs(scenario: Scenario, jobs: Workload, pack: PackDescribed) -> list[Costs]:
+def application_costs(scenario: Scenario, jobs: Workload, pack: Pack) -> list[Costs]:
     """Return, for each job of the workload, its times and costs on each number of workers that the
     pack can give it.
 
@@ -160,7 +160,7 @@ def _alone(storage: StorageSection, size: float, members: Times) -> Times:
 # --- what cannot be -----------------------------------------------------------------------------
 
 
-def _check(scenario: Scenario, jobs: Workload, pack: PackDescribed) -> None:
+def _check(scenario: Scenario, jobs: Workload, pack: Pack) -> None:
     accepted = "malleable jobs, or a queue's policy (R-LIST-0, say), which takes all kinds"
     jobs.refuse_others(JobKind.MALLEABLE, ": it cannot be resized", accepted)
     for submission in jobs.submissions:

@@ -13,7 +13,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
-from actors.events import ApplicationDescribed, PackDescribed, PeriodRule, ProtectionKind
+from actors.events import ApplicationDescribed, PeriodRule, ProtectionKind
 from policies.maths.checkpoint import daly_work, young_period
 from policies.maths.speedup import Profile, Table, amdahl, communication, mix, power, roofline
 from sims.errors import unfit
@@ -22,7 +22,7 @@ from sims.tables import OneOf, Section
 from sims.tables.fields import NOT_EMPTY, Count, Duration, Probability, Time, Unacceptable
 
 if TYPE_CHECKING:
-    from policies.maths.cosched import Checkpointing, Costs
+    from policies.maths.cosched import Checkpointing, Costs, Link
 
 Sizes = NDArray[np.float64]
 
@@ -199,6 +199,24 @@ class Application:
         return times[processors - 1] if processors <= len(times) else min(times)
 
 
+@frozen
+class Pack:
+    """What malleable applications that share a platform have in common."""
+
+    pair: int
+    """Number of workers in a group; the sizes of applications are multiples of it."""
+    link: Link
+    """The network over which applications are redistributed."""
+    fatal: bool
+    """Whether every fault counts; if not, malleable17's own rule applies."""
+    downtime: float
+    """Time for which expectations assume that a fault keeps a worker DOWN."""
+    mtbf: float | None
+    """Mean time between the faults of one worker that they assume; None: no fault is expected."""
+    releases: bool
+    """Whether applications promise their workers to others before they end."""
+
+
 # --- as a log describes it ------------------------------------------------------------------------
 #
 # A pack's decider reads its costs from that description too, so that a reader who has only the log
@@ -239,7 +257,7 @@ def _model(settings: tuple[str, ...]) -> AnySpeedup:
 
 
 def costs_of(
-    pack: PackDescribed,
+    pack: Pack,
     application: ApplicationDescribed,
     protection: Checkpointing | None,
     workers: int,
@@ -258,7 +276,7 @@ def costs_of(
 
 
 def checkpointing(
-    pack: PackDescribed,
+    pack: Pack,
     application: ApplicationDescribed,
     kind: ProtectionKind,
     cost: float | Callable[[Sizes], Sizes] | None,
@@ -281,7 +299,7 @@ def checkpointing(
     # An application that expects no faults has an infinite mean time between failures.
     return Checkpointing(
         math.inf if mtbf is None or application.faultless else mtbf,
-        *(pack.unit, pack.latency, pack.downtime, _period(application)),
+        *(pack.link.inverse_bandwidth, pack.link.latency, pack.downtime, _period(application)),
         *(cost, kind is ProtectionKind.BUDDIES),
     )
 

@@ -18,7 +18,6 @@ from actors.events import (
     ChainsBelieved,
     JobDescribed,
     NoticeGiven,
-    PackDescribed,
     ProtectionDescribed,
     ScenarioStarted,
     TasksDescribed,
@@ -39,8 +38,6 @@ DROPPED = "dropped"
 """In place of a field: the whole record is gone."""
 OF_WORKERS = {"times": "task_time", "chains": "belief"}
 """What is told of all workers, and what a scenario calls it."""
-LINK = frozenset(("unit", "latency", "startup"))
-"""What it says of a pack's link."""
 LETTERS = {WorkerState.UP: "u", WorkerState.RECLAIMED: "r", WorkerState.DOWN: "d"}
 
 
@@ -91,7 +88,7 @@ def _alter(table: Table, what: Alteration) -> None:
             life["states"] = _moved(life["states"], what)
         case WorkerSpeedChanged(worker=worker) if name != "worker":
             _speed(table["workers"][worker]["speed"]["changes"], what)
-        case ApplicationDescribed() | PackDescribed():
+        case ApplicationDescribed():
             _pack(table, event, name)
         case _:
             _enrolled(table, what)
@@ -134,13 +131,8 @@ def _by_worker(event: object, name: str) -> list[Any]:
     return list(spread(groups, 1 + max(max(numbers_in(numbers)) for numbers, _ in groups)))
 
 
-def _pack(table: Table, event: ApplicationDescribed | PackDescribed, name: str) -> None:
-    """What it says of its applications and their link."""
-    if isinstance(event, PackDescribed):
-        if name not in LINK:
-            raise LookupError(name)
-        table["link"] = {**table.get("link", {}), name: getattr(event, name)}
-        return
+def _pack(table: Table, event: ApplicationDescribed, name: str) -> None:
+    """What it says of a pack's applications."""
     job, place = table["job"], int(event.job.removeprefix("T")) - 1
     if name == "footprint":
         job["jobs"][place]["footprint"] = event.footprint
