@@ -33,7 +33,7 @@ ANY = Sources((), ())
 
 @define(eq=False)
 class CellsOfPool:
-    """Keeps the starts of a queue's jobs to their partitions, and clear of windows."""
+    """Keeps the start of each job of a queue to its partition, and clear of windows."""
 
     cells: Cells
     pool: Pool

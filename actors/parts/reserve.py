@@ -1,7 +1,7 @@
 """Calls workers of the reserve for the first job of a queue (rules.md, P11).
 
-Beside partitions there are several first jobs: each one that has no job ahead of it whose partition
-shares a worker with its own. A worker is called for jobs of its own partitions.
+Where workers are divided there are several first jobs: each one that has no job ahead of it whose
+partition shares a worker with its own. A worker is called for jobs that may have it.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class Reserve(QueuePart):
             self._call(first, scheduler, state, cause)
 
     def _first_jobs(self, state: WaitingJobs) -> Iterator[Queued]:
-        """Yield the first job of the queue and, beside partitions, each other one that has no job
-        ahead of it whose partition shares a worker with its own."""
+        """Yield the first job of the queue and, where workers are divided, each other one that has
+        no job ahead of it whose partition shares a worker with its own."""
         blocked = set[int]()
         for waiting in list(state.queue):
             partition = waiting.job.partition
@@ -133,7 +133,8 @@ class Reserve(QueuePart):
 
 
 def _has(state: WaitingJobs, partition: int, worker: int) -> bool:
-    """Return whether the worker, no spare, is in this partition; without partitions it is."""
+    """Return whether the worker, no spare, is in this partition; where all workers form one
+    pool, it is."""
     return state.cells is None or state.cells.has(partition, worker)
 
 

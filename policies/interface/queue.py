@@ -117,7 +117,7 @@ class BatchJob:
 
 
 Rank = Any
-"""What sorts the queue: a number, -priority; where partitions have tiers, the pair (-tier,
+"""What sorts the queue: a number, -priority; where jobs have tiers, the pair (-tier,
 -priority)."""
 QueueKey = tuple[Rank, int]
 """Sort key of the queue: (rank, job index)."""
@@ -166,8 +166,8 @@ class Run:
     copy: int
     """Number of the copy; of a processor that is not UP, a number below 0."""
     parts: Parts = ()
-    """Number of its processors in each cell, where workers differ by partitions or windows; empty:
-    `numbers` says which they are."""
+    """Number of its processors in each cell, where workers differ (`cells.py`); empty: `numbers`
+    says which they are."""
 
 
 @define(eq=False)
@@ -178,7 +178,7 @@ class Reservation:
     start: float
     waiting: Queued
     parts: Parts = ()
-    """Number of its processors in each cell, where workers differ by partitions or windows."""
+    """Number of its processors in each cell, where workers differ (`cells.py`)."""
 
 
 class Draw(Protocol):
@@ -306,9 +306,9 @@ class BatchView(Protocol):
 
     @property
     def cells(self) -> Cells | None:
-        """The cells: workers that are in the same partitions and have the same windows; None where
-        all are alike, in one pool without windows. A start for which too few workers of the job's
-        partition stay UP is held back, whatever the strategy says."""
+        """The cells of the workers; None where all are alike, in one pool without windows. A start
+        for which too few workers of the job's partition stay UP is held back, whatever the strategy
+        says."""
 
     @property
     def vacant(self) -> Sequence[Interval]:

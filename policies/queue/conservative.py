@@ -248,7 +248,7 @@ def _free_profile(view: BatchView) -> FreeProfile:
 
 
 def _in_cells(view: BatchView) -> Decision:
-    # Only scenarios with partitions or windows load it.
+    # Only scenarios whose workers differ load it.
     from policies.queue.cell_places import CellPlaces
     from policies.queue.cell_profile import CellProfile
 

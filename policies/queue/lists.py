@@ -80,7 +80,7 @@ class RList:
         return _planned(view, self.reservations, counted)
 
     def _in_cells(self, view: BatchView) -> Decision:
-        # Only scenarios with partitions or windows load it.
+        # Only scenarios whose workers differ load it.
         from policies.queue.cells import greedy_in_cells, kept_in_cells, planned_in_cells
 
         if self.reservations == 0:

@@ -52,7 +52,7 @@ def multifactor(
     parameters: Mapping[str, Any], seconds: bool, tiers: Sequence[int] = ()
 ) -> Multifactor:
     """Return the order with those of the parameters that are its own. `seconds` says that times are
-    seconds, so that texts such as `7 d` are accepted; `tiers` are those of partitions.
+    seconds, so that texts such as `7 d` are accepted; `tiers` are those that jobs can have.
 
     Raises InputError for a parameter that it does not accept.
     """

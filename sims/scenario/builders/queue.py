@@ -243,7 +243,7 @@ def _as_enrolment(
         own = iterative(submission).times(job.index, platform)
         times = [share * time for time in own]
     else:
-        # Beside partitions or windows these members may be a part of the run's, those of one cell.
+        # Where workers differ these members may be a part of the run's, those of one cell.
         asked = job.profile.processors if isinstance(job.profile, Asking) else members
         share, times = 1, [job.profile.time(asked)] * platform.size
     needs = submission.needs

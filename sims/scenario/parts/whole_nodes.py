@@ -1,5 +1,5 @@
-"""Whole nodes, which each job of an exclusive partition holds (rules.md, G6). Their key is one of
-`[[platform.partitions]]`."""
+"""Whole nodes, which each job of an exclusive partition holds (rules.md, G6). Their key is
+`exclusive`, of a partition."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WHERE = "a job of an exclusive partition holds whole nodes, of which"
 
 
 class WholeNodes(ScenarioPart):
-    """The exclusive partitions of a platform."""
+    """The jobs of a platform that hold whole nodes."""
 
     def check_queue(self, scenario: Scenario, jobs: Workload, policy: BatchPolicy) -> None:
         """Raise InputError where a job that holds whole nodes would get single workers in place of
