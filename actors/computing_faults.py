@@ -302,7 +302,9 @@ class ComputingFaults(Hazard):
         """Make all units fail, or hang, whose time has run out, the lowest number first, and start
         their time anew."""
         self._timer = self._aimed = None
-        struck, clocks, turns = dict[int, Clock](), list[Clock](), self._turns
+        struck: dict[int, Clock] = {}  # `dict[int, Clock]()` takes 15 times as long
+        clocks: list[Clock] = []
+        turns = self._turns
         now, due_by = self.now, self.due_by
         while turns and turns[0][0] <= due_by:
             turn = heappop(turns)

@@ -75,21 +75,20 @@ class Members(Sequence[int]):
     """
 
     intervals: Intervals
-    _exchanges: list[tuple[int, int]] = field(factory=list)
+    _exchanges: list[tuple[int, int]] | None = None
     """(number, other) of the exchanges by which these sets came to be, and others that came from
-    them; shared by all of them."""
+    them; shared by all of them. None: there were none."""
     _place: int = 0
     """Number of `_exchanges` by which this set came to be."""
-    _size: list[int] = field(factory=list)
-    """Number of the workers as only item; empty until it has been asked for. Sets that came to be
-    from each other by exchanges share it."""
-    _listed: list[tuple[int, ...]] = field(init=False, factory=list)
-    """All numbers as only item; empty until they have been asked for."""
+    _size: int = -1
+    """Number of the workers; -1 until it is known."""
+    _listed: tuple[int, ...] | None = field(init=False, default=None)
+    """All numbers; None until they have been asked for."""
 
     def __len__(self) -> int:
-        if not self._size:
-            self._size.append(size_of(self.intervals))
-        return self._size[0]
+        if self._size < 0:
+            self._size = size_of(self.intervals)
+        return self._size
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._all())
@@ -111,24 +110,27 @@ class Members(Sequence[int]):
         """Return these numbers with `other`, which is none of them, in place of `number`, which is
         one."""
         done = self._exchanges
-        if self._place != len(done) or self._place == REMEMBERED:
+        if done is None:
+            done = self._exchanges = []
+        elif self._place != len(done) or self._place == REMEMBERED:
             done = []
         done.append((number, other))
-        return Members(swapped(self.intervals, number, other), done, len(done), self._size)
+        return Members(swapped(self.intervals, number, other), done, len(done), len(self))
 
     def since(self, before: Members) -> Sequence[tuple[int, int]] | None:
         """Return the exchanges (number, other), in order, by which this set came to be from the set
         `before`; None if it is not known that it did."""
         if self is before:
             return ()
-        if self._exchanges is not before._exchanges or self._place < before._place:
+        done = self._exchanges
+        if done is None or done is not before._exchanges or self._place < before._place:
             return None
-        return self._exchanges[before._place : self._place]
+        return done[before._place : self._place]
 
     def _all(self) -> tuple[int, ...]:
-        if not self._listed:
-            self._listed.append(members(self.intervals))
-        return self._listed[0]
+        if self._listed is None:
+            self._listed = members(self.intervals)
+        return self._listed
 
 
 def without(intervals: Intervals, gone: Iterable[int]) -> Intervals:

@@ -159,7 +159,7 @@ class Master(Actor):
         """Return the requests that get channels, of `waiting`; there are `channels` to be had.
         Those of members are chosen first, by the order of service; the channels left go to
         workers that are held ready to replace members, by the same order (rules.md, P12)."""
-        chosen = list[Request]()
+        chosen: list[Request] = []
         for standby in (False, True):
             them = [it for it in waiting if it.standby is standby]
             if them and len(chosen) < channels:

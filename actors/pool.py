@@ -296,7 +296,10 @@ class Pool:
 
     def _hold(self, taken: Intervals, copy: int) -> None:
         for first, last in taken:
-            self._held_by[first : last + 1] = copy
+            if first == last:
+                self._holders[first] = copy
+            else:
+                self._held_by[first : last + 1].fill(copy)
 
     # --- workers change -----------------------------------------------------------------------
 

@@ -359,7 +359,7 @@ class Repairs(Actor):
             return
         self._dealing = False
         known, self._known = self._known, []
-        blamed = set[int]()
+        blamed: set[int] = set()
         if len(known) > 1:
             known.sort(key=lambda it: (it.law, it.unit.number))
         for fault in known:

@@ -192,9 +192,11 @@ class Run:
         run that held them before; None if none did. Return the number (seq) of the event."""
         begins = self.plan.begins
         source, saved = (begins.run, begins.done) if begins else (None, 0)
-        copy, numbers = self.copy, (self.work, self.base, source, saved, keeps)
-        self.started = self.record(cause, RunStarted, copy.text, *numbers)
-        return self.started
+        copy, work, base = self.copy, self.work, self.base
+        self.started = cause = self.record(
+            cause, RunStarted, copy.text, work, base, source, saved, keeps
+        )
+        return cause
 
     def start_up(self, length: float, cause: int) -> int:
         """Spend `length` time units on starting up, then have the members fetch what they lack; if

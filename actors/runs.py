@@ -101,8 +101,9 @@ class JobOfRuns(Job):
 
     def units(self, message: StartCopy) -> tuple[int, ...]:
         """Return how many units of data each member of the new copy fetches, in the order of its
-        workers; 1 each, unless a kind of job says otherwise."""
-        return (1,) * message.processors
+        workers; 1 each, unless a kind of job says otherwise. Empty where there is no master to
+        fetch from: nobody asks then, and a wide job has thousands."""
+        return (1,) * message.processors if message.addresses else ()
 
     def work(self, copy: Copy[Run]) -> float:
         """Return the whole work of a run on the copy's members, in time at speed 1: t(p) for p
@@ -142,13 +143,18 @@ class JobOfRuns(Job):
         speeds, addresses = message.speeds, message.addresses
         # Where each member has a speed, an address or tasks, the members are listed anyway.
         each = speeds or addresses or message.tasks
-        held = members(message.numbers) if each else Members(message.numbers)
+        numbers, count = message.numbers, message.processors
+        held = members(numbers) if each else Members(numbers, size=count if numbers else 0)
         copy: Copy[Run] = Copy(
-            *(self, message.copy, held, message.text, self.units(message)),
-            speeds=dict(zip(held, speeds, strict=True)) if speeds else None,
-            addresses=dict(zip(held, addresses, strict=True)) if addresses else None,
+            self,
+            message.copy,
+            held,
+            message.text,
+            self.units(message),
+            dict(zip(held, speeds, strict=True)) if speeds else None,
+            dict(zip(held, addresses, strict=True)) if addresses else None,
         )
-        self.copies[copy.number] = copy
+        self.copies[message.copy] = copy
         for part in self.parts.to[Part.placed]:
             part.placed(copy, message)
         self.start_run(copy, self.plan(copy), cause, message, before=self.parts.before(first=True))
@@ -156,7 +162,7 @@ class JobOfRuns(Job):
     def plan(self, copy: Copy[Run]) -> Plan:
         """Return the plan of the first run of a copy that has just been placed: the state that the
         run begins from, if any, the parts before it computes, and how it takes checkpoints."""
-        return self.protection.placed(copy, self.furthest())
+        return self.protection.placed(copy, self.furthest)
 
     def furthest(self) -> State | None:
         """Return the state of the run under way with the most work done, relative to its whole
@@ -420,7 +426,7 @@ class JobOfRuns(Job):
         else:
             end = self.record(cause, MembersReleased, self.name, copy.last)
         copy.run = None
-        if not (early and any(it.released(copy, end) for it in self.parts.to[Part.released])):
+        if not (early and self.parts.released(copy, end)):
             copy.leave(end, keep=False)
         self._forget(copy, end)
         del self.copies[copy.number]

@@ -65,7 +65,7 @@ class Reserve(QueuePart):
     def _first_jobs(self, state: WaitingJobs) -> Iterator[Queued]:
         """Yield the first job of the queue and, where workers are divided, each other one that has
         no job ahead of it whose partition shares a worker with its own."""
-        blocked = set[int]()
+        blocked: set[int] = set()
         for waiting in list(state.queue):
             partition = waiting.job.partition
             if partition in blocked:

@@ -85,7 +85,8 @@ def max_min(bandwidth: float, caps: Sequence[float]) -> list[float]:
     Water filling: each in turn gets its cap, or, if less, an equal part of what is left for it and
     those after it.
     """
-    shares, left = list[float](), bandwidth
+    shares: list[float] = []
+    left = bandwidth
     for place, cap in enumerate(caps):
         share = min(cap, left / (len(caps) - place))
         shares.append(share)

@@ -36,11 +36,11 @@ class Protection:
     """The last plan from scratch, the checkpoint, and the plan that begins from it: most runs that
     are lost begin where the last one did."""
 
-    def placed(self, copy: Copy[Any], furthest: State | None) -> Plan:
+    def placed(self, copy: Copy[Any], furthest: Callable[[], State | None]) -> Plan:
         """Return the plan of the first run of a copy that is placed now: from the job's checkpoint
-        or, with cloning, from `furthest`, the state of the furthest run under way, whichever is
-        further."""
-        return self._begun(self.plan(copy), furthest if self.rules.cloning else None)
+        or, with cloning, from the state of the furthest run under way, which `furthest` returns,
+        whichever is further."""
+        return self._begun(self.plan(copy), furthest() if self.rules.cloning else None)
 
     def resumed(self, copy: Copy[Any]) -> Plan:
         """Return the plan of the next run on the members that a copy has kept after its last run,
