@@ -276,7 +276,7 @@ class CellPlaces:
         others = sought.get(key)
         if others is None:
             others = sought[key] = Sought()
-        since = others.since(processors, held)
+        since, _ = others.before(processors, held)
         if since >= until:
             return None
         place, seen = profile.earlier(waiting, (it.start, it.parts), since, until)

@@ -18,34 +18,36 @@ Due = tuple[float, tuple[float, int], Queued, int]
 
 
 @define(eq=False)
-class _Swept:
-    """The times before which no place was found, in a compression."""
+class Gaps:
+    """Looks for gaps in a profile for reservations, in the order of their starts, where processors
+    have become free up to the time `until`. A gap for one that had none includes some of the newly
+    free time."""
 
-    kinds: Sequence[Kind]
-    times: list[float]
-    """By kind, the time before which no place was found for a job of this kind."""
-    others: Sought | None
-    """What is known from jobs of other kinds; None where the kinds are few."""
+    free_profile: FreeProfile
+    until: float
+    opened: float = inf
+    """Time from which processors have become free because reservations were moved; inf: none."""
+    sought: Sought = field(factory=Sought)
 
-    @classmethod
-    def of(cls, now: float, kinds: Sequence[Kind], jobs: int) -> _Swept:
-        """Begin a compression at the time `now`, of so many jobs."""
-        # With few kinds it costs more than it saves.
-        return cls(kinds, [now] * len(kinds), Sought() if 2 * len(kinds) > jobs else None)
-
-    def since(self, kind: int, start: float) -> float:
-        """Return the time before which a job of this kind, which starts at `start`, has no place;
-        `start` or later if it need not be looked at."""
-        since = self.times[kind]
-        if self.others is None or since >= start:
-            return since
-        return max(since, self.others.since(*self.kinds[kind]))
-
-    def add(self, kind: int, time: float) -> None:
-        """Record that no job of this kind has a place before `time`."""
-        self.times[kind] = time
-        if self.others is not None:
-            self.others.add(*self.kinds[kind], time)
+    def first(self, over: int, start: float, processors: int, held: float) -> int:
+        """Return the step at which the first gap begins for a job whose reservation starts at
+        `start`; `over` if there is none. `over` is the last step before its start at which fewer
+        than `processors` processors are free."""
+        times = self.free_profile.times
+        since, shortest = self.sought.before(processors, held)
+        if since < times[0]:
+            since = times[0]
+        new = start if self.opened < start else self.until
+        if since >= new or since + held > times[over]:
+            return over
+        step, longest = self.free_profile.gap(over, processors, held, since, new)
+        if step < over:
+            self.sought.add(processors, held, times[step])
+        else:
+            # Where all gaps were looked at, they are too short for shorter jobs, too.
+            shortest = max(shortest, longest) if new == start else held
+            self.sought.add(processors, shortest, min(start, times[over + 1]))
+        return step
 
 
 def compress(
@@ -57,39 +59,29 @@ def compress(
     that since the last compression processors have become free only up to the time `until`.
 
     Jobs that start later do not hinder a job: where it would overlap with them, it has its own
-    place already. So no job has to leave its place before an earlier one is found, and where one
-    job of a kind found none, its twins need not be tried.
-
-    Nearly all jobs move by a step or two, into the place that the job before them has left. An
-    earlier place that ends before a job's start is sought only where one can have come into being:
-    it then includes some of the newly free time. Where a job found none, those that need as much
-    need not be tried before its start.
+    place already. So no job has to leave its place before an earlier one is found. Nearly all that
+    move do so by a step or two, into the place that the one before has left.
     """
-    times, free = free_profile.times, free_profile.counts
-    now, opened, moved = times[0], inf, 0
-    swept = _Swept.of(now, kinds, len(due))
-    starts: list[Queued] = []
+    times, free, moved = free_profile.times, free_profile.counts, 0
+    gaps, starts, now = Gaps(free_profile, until), list[Queued](), times[0]
     for at, (start, _, _, kind) in enumerate(due):
-        since = swept.since(kind, start)
-        if since >= start or at < moved:
+        if at < moved:
             continue
         processors, held = kinds[kind]
-        room, step = 0, (last := bisect_left(times, start))
-        new = start if opened < start else until
-        if since < new and since + held <= times[last - 1]:
-            step, room = free_profile.before(last, processors, held, since, new)
+        step = last = bisect_left(times, start)
+        while step and free[step - 1] >= processors:
+            step -= 1
+        if step and now + held <= times[step - 1]:
+            found = gaps.first(step - 1, start, processors, held)
+            if found < step - 1:
+                step = found
         if step == last:
-            while step and times[step - 1] >= since and (left := free[step - 1]) >= processors:
-                room = left if step == last else min(room, left)
-                step -= 1
-            if step == last:
-                swept.add(kind, start)
-                continue
+            continue
         time = times[step]
-        swept.add(kind, time)
-        opened = min(opened, max(start, time + held))
+        room = free_profile.least(step, min(last, bisect_left(times, time + held, step + 1)))
         moved = _moved(due, at, time, room // processors)
         free_profile.slide(start, step, (moved - at) * processors, held, last)
+        gaps.opened = min(gaps.opened, max(start, time + held))
         if step == 0:
             starts += [it[2] for it in due[at:moved]]
     due.sort()

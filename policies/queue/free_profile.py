@@ -19,6 +19,7 @@ from attrs import define, field
 from numpy.typing import NDArray
 
 from policies.interface.queue import Reservation, Run
+from policies.maths.tolerance import ROUNDING
 
 
 def _steps(
@@ -37,6 +38,8 @@ def _steps(
     return times, frees
 
 
+KEPT = 64
+"""Number of sizes of jobs for which it is kept how far a place has been looked for in vain."""
 FEW = 16
 """Number of steps up to which a Python loop is as fast as a call of compiled code."""
 
@@ -105,35 +108,37 @@ class FreeProfile:
         """Return the first step, of those that begin at `since` or later (None: of all), from which
         at least `processors` processors are free throughout a duration `held`, and the least number
         that are free in that duration. Step 0 is now."""
-        first = 0 if since is None else bisect_left(self.times, since)
-        last = len(self.times)
-        return self._search(processors, held, first, last, last)
-
-    def before(
-        self, last: int, processors: int, held: float, since: float, until: float
-    ) -> tuple[int, int]:
-        """Search as `earliest` does, but only steps before `last` that begin before `until`. From
-        step `last` on there counts as being enough room: the job would give up the processors that
-        it has there. Return (`last`, 0) if there is no such step."""
-        first, most = bisect_left(self.times, since), bisect_left(self.times, until)
-        return self._search(processors, held, first, last, most)
-
-    def _search(
-        self, processors: int, held: float, step: int, last: int, most: int
-    ) -> tuple[int, int]:
-        """Return the first step from `step` on, and before `most`, from which at least `processors`
-        processors are free throughout a duration `held`, and the least number that are free in it.
-        From step `last` on all steps count as having enough. Return (`last`, 0) if there is no such
-        step."""
+        times, obstacle = self.times, -1
+        first = 0 if since is None else bisect_left(times, since)
         # One pass in compiled code; then a search for a byte costs less than any array operation.
-        times, first, obstacle = self.times, step, -1
-        blocked = (self._all[first:last] < processors).tobytes()
-        while (at := blocked.find(0, obstacle + 1)) >= 0 and (step := first + at) < most:
+        blocked = (self._all[first:] < processors).tobytes()
+        while (at := blocked.find(0, obstacle + 1)) >= 0:
+            step = first + at
             time = times[step] + held
             obstacle = blocked.find(1, at + 1)
             if obstacle < 0 or times[first + obstacle] >= time:
-                return step, self.least(step, bisect_left(times, time, step + 1, last))
-        return last, 0
+                return step, self.least(step, bisect_left(times, time, step + 1))
+        return len(times), 0
+
+    def gap(
+        self, over: int, processors: int, held: float, since: float, until: float
+    ) -> tuple[int, float]:
+        """Return the first step, of those that begin at `since` or later and before `until`, from
+        which at least `processors` processors are free throughout a duration `held` that is over
+        when step `over` begins; `over` if there is none. Return also a duration for which, as for
+        all longer ones, no step before that would do."""
+        times, longest, obstacle = self.times, 0.0, -1
+        first = bisect_left(times, since)
+        blocked = (self._all[first:over] < processors).tobytes()
+        while (at := blocked.find(0, obstacle + 1)) >= 0 and times[first + at] < until:
+            step, obstacle = first + at, blocked.find(1, at + 1)
+            if obstacle < 0:
+                obstacle = over - first
+            end = times[first + obstacle]
+            if end >= times[step] + held:
+                return step, longest
+            longest = max(longest, end * (1 + ROUNDING) - times[step])
+        return over, longest
 
     def take(self, step: int, processors: int, held: float) -> None:
         """Reserve `processors` processors from times[step] for a duration `held`: that many fewer
@@ -339,19 +344,26 @@ class Sought:
     either: what hinders the one before its own start hinders the other."""
 
     _tried: list[tuple[int, float, float]] = field(factory=list)
-    """(processors, duration, time before which there is no place)."""
+    """(processors, duration, time before which there is no place), the latest last."""
 
-    def since(self, processors: int, held: float) -> float:
-        """Return the time before which no job of this size has a place, as far as is known."""
-        since = -inf
-        for least, shortest, time in self._tried:
-            if time > since and least <= processors and shortest <= held:
-                since = time
-        return since
+    def before(self, processors: int, held: float) -> tuple[float, float]:
+        """Return a time before which no job that needs so many processors has a place, and the
+        shortest duration, at most `held`, of which that is known; (-inf, 0) if nothing is."""
+        # The latest that says anything says nearly always most.
+        for least, shortest, time in reversed(self._tried):
+            if least <= processors and shortest <= held:
+                return time, shortest
+        return -inf, 0.0
 
-    def add(self, processors: int, held: float, time: float) -> None:
-        """Record that no job of this size has a place before `time`."""
-        self._tried = [
-            it for it in self._tried if it[0] < processors or it[1] < held or it[2] > time
-        ]
-        self._tried.append((processors, held, time))
+    def add(self, processors: int, shortest: float, time: float) -> None:
+        """Record that no job that needs so many processors for the duration `shortest` or longer
+        has a place before `time`."""
+        tried = self._tried
+        while tried:
+            least, longer, until = tried[-1]
+            if least < processors or longer < shortest or until > time:
+                break
+            tried.pop()
+        tried.append((processors, shortest, time))
+        if len(tried) > KEPT:
+            del tried[: KEPT // 2]

@@ -49,7 +49,7 @@ def test_while_nobody_knows_when_a_worker_comes_back_no_promise_needs_it() -> No
 
 
 P, END = 6, 600
-KINDS = [(1, 3.0), (1, 14.0), (2, 5.0), (3, 1.0), (4, 14.0), (6, 2.0)]
+KINDS = [(p, held) for p in (1, 2, 3, 4, 6) for held in (1.0, 2.0, 3.0, 5.0, 8.0, 14.0)]
 
 
 def earliest(free: list[int], now: int, held: int, processors: int) -> int:
