@@ -8,6 +8,7 @@ others have nothing to do with them.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from math import inf, nextafter
 from operator import attrgetter
@@ -40,7 +41,7 @@ class CellProfile:
         assert cells is not None
         free = cells.free(view.vacant)
         changes: dict[int, list[tuple[float, Parts]]] = {it: [] for it in cells.of_component}
-        for run in ends_of(view, cells):
+        for run in ends_of(view.running, cells, now):
             for component, own in by_component(cells, run.parts):
                 changes[component].append((run.end, own))
         grids = {
@@ -245,14 +246,13 @@ def bare_of(cells: Cells, free: Sequence[int]) -> list[int]:
     return [sum([free[cell] for cell in own]) for own in cells.of_partition]
 
 
-def ends_of(view: BatchView, cells: Cells) -> Sequence[Run]:
-    """Return, by expected end, the runs of `view` and the workers that are not UP in the form of
-    runs, all with their parts."""
-    running = view.running
+def ends_of(running: Sequence[Run], cells: Cells, now: float) -> Sequence[Run]:
+    """Return, by expected end, these runs and the workers that are not UP in the form of runs, all
+    with their parts; `running` is that of a view at the time `now`."""
     if all(run.parts for run in running):
         return running
     runs = [_with_parts(run, cells) for run in running if run.entry is not None]
-    return sorted([*runs, *_returns(view, cells)], key=end_of)
+    return sorted([*runs, *_returns(running, cells, now)], key=end_of)
 
 
 def _with_parts(run: Run, cells: Cells) -> Run:
@@ -262,26 +262,27 @@ def _with_parts(run: Run, cells: Cells) -> Run:
     return Run(run.end, run.index, run.processors, run.entry, run.numbers, run.copy, parts)
 
 
-def _returns(view: BatchView, cells: Cells) -> Iterator[Run]:
-    """Yield the workers that are not UP and that no run holds, in the form of runs that end when
-    these are expected back: of a worker that a window has taken DOWN at its end. A node that is
-    taken whole is back when all its workers are."""
-    nodes: dict[tuple[int, int], float] = {}
-    for run in view.running:
+def _returns(running: Sequence[Run], cells: Cells, now: float) -> Iterator[Run]:
+    """Yield the workers that are not UP and that no run holds, those of a cell that are expected
+    back together in the form of one run that ends then: those that a window has taken DOWN at its
+    end. A node that is taken whole is back when all its workers are."""
+    nodes, counts = dict[tuple[int, int], float](), Counter[tuple[float, int]]()
+    for run in running:
         if run.entry is not None:
             continue
         worker = run.numbers[0][0]
         number = cells.of_worker[worker]
         cell = cells.cells[number]
-        back = cell.back(view.now, run.end)
+        back = cell.back(now, run.end)
         if cell.unit == 1:
-            yield Run(back, run.index, 1, None, run.numbers, run.copy, ((number, 1),))
+            counts[back, number] += 1
         else:
             node = number, worker // cells.node
             nodes[node] = max(back, nodes.get(node, -inf))
     for (number, _), back in nodes.items():
-        unit = cells.cells[number].unit
-        yield Run(back, -1, unit, None, (), -1, ((number, unit),))
+        counts[back, number] += cells.cells[number].unit
+    for (back, number), count in counts.items():
+        yield Run(back, -1, count, None, (), -1, ((number, count),))
 
 
 end_of = attrgetter("end")

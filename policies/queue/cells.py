@@ -12,9 +12,9 @@ from functools import partial
 from math import inf
 from typing import Protocol
 
-from attrs import define, field
+from attrs import define, field, frozen
 
-from policies.interface.cells import Cells, Parts
+from policies.interface.cells import CellNumbers, Cells, Parts
 from policies.interface.queue import BatchView, Decision, Queued, Reservation, Run
 from policies.queue.cell_grid import NOW, Place
 from policies.queue.cell_profile import CellProfile, bare_of, end_of, ends_of
@@ -39,15 +39,29 @@ class Room(Protocol):
         """Take the workers of a place for a job."""
 
 
+Kind = tuple[int, int, float]
+"""Kind of a job: (partition, processors, duration)."""
+
+
+@frozen(eq=False)
+class Later:
+    """A later start."""
+
+    place: Place
+    """The time, and the workers by cell that the job gets; inf without workers, if there is
+    none."""
+    free: Sequence[int]
+    """How many workers of each cell are free then."""
+
+
 @define(eq=False)
 class Foreseen:
     """What is known of later starts on cells of which nothing is reserved. It holds from one
     decision to the next as long as the same runs are under way, such as when a job arrives."""
 
     running: Sequence[Run]
-    starts: dict[tuple[int, int, float], tuple[float, list[int]]] = field(factory=dict)
-    """Maps a kind of job (partition, processors, duration) to the first time at which one can
-    start, and how many workers of each cell are free then."""
+    starts: dict[Kind, Later] = field(factory=dict)
+    """Maps a kind of job to the first time at which one can start."""
     _ends: Sequence[Run] | None = field(init=False, default=None)
 
     @classmethod
@@ -62,7 +76,7 @@ class Foreseen:
         """Return the runs, by expected end, with their parts."""
         if self._ends is None:
             assert view.cells is not None
-            self._ends = ends_of(view, view.cells)
+            self._ends = ends_of(self.running, view.cells, view.now)
         return self._ends
 
     def __deepcopy__(self, _: object) -> Foreseen:
@@ -87,7 +101,7 @@ class FreeNow:
     _known: Foreseen | None = field(init=False, default=None)
     _begun: list[Run] = field(init=False, factory=list)
     """The jobs that start at this decision, as runs."""
-    _then: list[int] = field(init=False, factory=list)
+    _then: Sequence[int] = field(init=False, default=())
     """By cell, how many workers are free at the last start for which `earliest` was asked."""
 
     @classmethod
@@ -124,52 +138,54 @@ class FreeNow:
         workers by cell; inf without workers, if it cannot start at any time that is known."""
         if parts := self.fitting(waiting):
             return NOW, parts
-        start, self._then = self._later(waiting)
-        return start, self._at(waiting, start, self._then)
+        later = self._later(waiting)
+        self._then = later.free
+        return later.place
 
-    def _at(self, waiting: Queued, start: float, free: Sequence[int]) -> Parts:
-        """Return how many workers of each cell a job gets that starts at `start`, when so many are
-        free of each."""
-        cells, partition, processors = self.cells, waiting.job.partition, waiting.processors
-        may = cells.open_to(partition, processors, waiting.held, start)
-        order = cells.in_order(may, start, False)
-        return cells.dealt(partition, processors, order, free.__getitem__)
-
-    def _later(self, waiting: Queued) -> tuple[float, list[int]]:
-        """Return the first time from now on at which a job can start, on workers that are not free
-        now, or inf if there is none; and how many workers of each cell are free then."""
+    def _later(self, waiting: Queued) -> Later:
+        """Return the first start of a job from now on, on workers that are not free now."""
         asked = waiting.job.partition, waiting.processors, waiting.held
         if self._begun:
             ends = sorted([*self.known.ends(self.view), *self._begun], key=end_of)
-            return self._first(waiting, ends)
+            return self._first(asked, ends)
         found = self.known.starts.get(asked)
-        if found is None or found[0] < self.view.now:
-            found = self._first(waiting, self.known.ends(self.view))
+        if found is None or found.place[0] < self.view.now:
+            found = self._first(asked, self.known.ends(self.view))
             self.known.starts[asked] = found
         return found
 
-    def _first(self, waiting: Queued, ends: Sequence[Run]) -> tuple[float, list[int]]:
-        """Return what `_later` does; runs end as `ends` has them.
+    def _first(self, asked: Kind, ends: Sequence[Run]) -> Later:
+        """Return what `_later` does for this kind of job; runs end as `ends` has them.
 
         Nothing is reserved of its partition, so that its free workers only become more, and those
         of a start stay free as long as no window closes their cell.
         """
         cells, free, time, at = self.cells, self.free.copy(), self.view.now, 0
-        asked = waiting.job.partition, waiting.processors, waiting.held
+        processors = asked[1]
         while True:
             may, same, over = cells.opening(*asked, time)
             # As long as the same cells are open, only runs that end change the number.
+            turn = min(same, over)
             while True:
-                at = _counted(ends, at, time, free)
-                enough = sum([free[cell] for cell in may]) >= waiting.processors
-                if enough and self._at(waiting, time, free):  # nodes may be divided
-                    return time, free
+                while at < len(ends) and (run := ends[at]).end <= time:
+                    for cell, number in run.parts:
+                        free[cell] += number
+                    at += 1
+                enough = sum([free[cell] for cell in may]) >= processors
+                if enough and (parts := self._at(asked, may, time, free)):
+                    return Later((time, parts), free)
                 following = ends[at].end if at < len(ends) else inf
-                if at == len(ends) and over == inf:
-                    return inf, free
                 time = min(over, following)
-                if over <= following or following >= same:
+                if time == inf:
+                    return Later((inf, ()), free)
+                if following >= turn:
                     break
+
+    def _at(self, asked: Kind, may: CellNumbers, time: float, free: Sequence[int]) -> Parts:
+        """Return how many workers of each cell a job of this kind gets at `time`, of the cells
+        `may`, of which so many are free; empty if the nodes that are free whole are too few."""
+        order = self.cells.in_order(may, time, False)
+        return self.cells.dealt(asked[0], asked[1], order, free.__getitem__)
 
     def take(self, place: Place, waiting: Queued) -> None:
         """Take the workers of a place for a job: one for now, or that of `earliest`."""
@@ -189,16 +205,6 @@ class FreeNow:
                 self.bare[partition] -= count
 
 
-def _counted(ends: Sequence[Run], at: int, time: float, free: list[int]) -> int:
-    """Count the workers of the runs, from place `at` on, that end by `time` as free; return the
-    place of the next one."""
-    while at < len(ends) and (run := ends[at]).end <= time:
-        for cell, number in run.parts:
-            free[cell] += number
-        at += 1
-    return at
-
-
 @define(eq=False)
 class _Round:
     """Collects the jobs that start and the reservations that are made in one decision."""
@@ -209,6 +215,8 @@ class _Round:
     starts: list[Queued] = field(factory=list)
     places: dict[int, Parts] = field(factory=dict)
     promises: list[Reservation] = field(factory=list)
+    unfit: set[Kind] = field(factory=set)
+    """Kinds of jobs that do not fit now: what is free only becomes less."""
 
     @classmethod
     def of(cls, room: Room, most: int) -> _Round:
@@ -218,9 +226,14 @@ class _Round:
 
     def start(self, waiting: Queued) -> bool:
         """Start a job now if it fits; return whether it does."""
+        kind = waiting.job.partition, waiting.processors, waiting.held
+        if kind in self.unfit:
+            return False
         parts = self.room.fitting(waiting)
         if parts:
             self._begin(waiting, parts)
+        else:
+            self.unfit.add(kind)
         return bool(parts)
 
     def give(self, waiting: Queued) -> bool:
@@ -252,8 +265,10 @@ def greedy_in_cells(view: BatchView) -> Decision:
     """Return the decision that starts each job that fits, in the queue's order. Nothing is planned,
     so the placement chooses among all workers that a job may have (M2, G5)."""
     current = _Round(FreeNow.of(view))
+    bare = current.room.bare
     for waiting in view.queue:
-        current.start(waiting)
+        if waiting.processors <= bare[waiting.job.partition]:
+            current.start(waiting)
     return Decision(current.starts)
 
 

@@ -159,7 +159,9 @@ class Partitions:
             name = names.get(job.name, job.queue)
             number = self.number(name)
             whole = number >= 0 and self.sections[number].exclusive
-            placed = evolve(job, partition=number, node=self.node if whole else 0)
+            placed = job
+            if number or whole:
+                placed = evolve(job, partition=number, node=self.node if whole else 0)
             why = self.misfit(placed, name)
             if why is None:
                 kept.append(placed)

@@ -258,7 +258,7 @@ class QueueDecider(Decider):
 
     def _carry_out(self, decision: Decision, cause: int) -> None:
         state, whole = self.state, decision
-        if self.some_ready or state.cells is not None:
+        if decision.starts and (self.some_ready or state.cells is not None):
             decision = self._until_unforeseen(decision, cause)
         if decision.shelf_end is not None:
             self._open_shelf(decision.shelf_end, decision.starts)
