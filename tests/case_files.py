@@ -20,6 +20,8 @@ READ = (
 )
 """The files of such a folder that tests read, as patterns of paths."""
 DOCUMENTS = ".md"
+INPUTS = "reports"
+"""Name of a folder of inputs whose right answers are told in words: `test_reports.py` has them."""
 
 
 def checked_folder(folder: Path) -> Path:
@@ -28,7 +30,8 @@ def checked_folder(folder: Path) -> Path:
     if not folder.is_dir():
         raise pytest.UsageError(f"--cases={folder}: there is no such folder")
     files = [it.relative_to(folder) for it in sorted(folder.rglob("*")) if it.is_file()]
-    cases = [it for it in files if it.suffix != DOCUMENTS and not it.name.startswith(".")]
+    files = [it for it in files if it.suffix != DOCUMENTS and not it.name.startswith(".")]
+    cases = [it for it in files if it.parts[0] != INPUTS]
     if not cases:
         raise pytest.UsageError(f"--cases={folder}: no file of cases; read are {', '.join(READ)}")
     unread = [it.as_posix() for it in cases if not any(it.match(name) for name in READ)]
