@@ -13,7 +13,6 @@ from actors.events.quantities import (
     Quantity,
     RunNumber,
     Time,
-    Work,
     WorkerCount,
     WorkerNumber,
     WorkerSet,
@@ -64,32 +63,20 @@ class PackDescribed(Event):
 
 @frozen
 class ApplicationDescribed(Event):
-    """Records the parameters of a malleable job's expected times on every number of workers, at its
-    submission.
-
-    Expectations need the time of a checkpoint as well: that of the job's protection or, through a
-    master, that of its image.
-    """
+    """Records what the expected times of a malleable job follow from, beside its speedup in the
+    scenario and its protection; at its submission."""
 
     job: JobName
     footprint: Annotated[float, Quantity("data units")]
     """Size m_i of the application's data, in data units."""
-    index: Annotated[int, Quantity()] | None = None
-    """Position of the application in the pack, from 0, which decides ties; None if neither it nor
-    the following fields are known."""
-    profile: tuple[str, ...] = ()
-    """Profile of the application's time, in the form `key=value` of scenario files, with all keys
-    that have a value except a table's times."""
-    times: tuple[Time, ...] = ()
-    """Times of a table profile on 1, 2, 3... workers."""
-    rule: PeriodRule | None = None
+    index: Annotated[int, Quantity()]
+    """Position of the application in the pack, from 0, which decides ties."""
+    rule: PeriodRule
     """Rule that determines the period of the application's checkpoints."""
-    period: Work | None = None
-    """Work between two checkpoints, where the rule is `fixed`."""
-    mtbf: Time | None = None
+    mtbf: Time | None
     """MTBF mu of one worker, in s, that the application's period and expectations assume where it
     differs from the pack's; None for the pack's."""
-    faultless: bool = False
+    faultless: bool
     """Whether the application expects no fault although its pack does."""
 
 

@@ -325,7 +325,7 @@ def _learn(w: World, job: ExpectedJob, event: Event) -> None:
             job.tasks, job.times = event, by_worker(w.head.processors, times)
             possible(all(it >= 0 for it in job.times.values()))
         case e.ApplicationDescribed():
-            job.application = event
+            job.application, job.speedup = event, w.given.speedup(job.name)
             w.decider.describe(job)
 
 

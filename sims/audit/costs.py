@@ -8,20 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from math import inf, isfinite, log2
+from math import inf, log2
 from typing import Protocol
 
 import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from actors.events import ApplicationDescribed, PackDescribed, PeriodRule, ProtectionKind
+from actors.events import PackDescribed, PeriodRule, ProtectionKind
 from policies.maths.checkpoint import daly_work, young_period
 from policies.maths.cosched import Checkpointing, Costs, Link, costs, synthetic_times
-from policies.maths.speedup import Profile, Table, amdahl, communication, mix, power, roofline
+from policies.maths.speedup import Profile, amdahl, communication, mix, power, roofline
+from policies.maths.speedup import Table as TableOfTimes
 from sims.audit.facts import ExpectedJob
 from sims.audit.law import Broken, Law, possible
-from sims.audit.scenario import Given, amount, whole
+from sims.audit.scenario import Given, Table, amount, whole
 
 Times = NDArray[np.float64]
 
@@ -69,7 +70,8 @@ FORMULAS: Mapping[str, tuple[Callable[..., Profile], tuple[str, ...]]] = {
     "power": (power, ("delta",)),
 }
 """Maps a kind of speedup to its formula and to the keys that it needs beside `work`."""
-WHOLE_NUMBERS = ("degree",)
+SYNTHETIC = 0.08
+"""Sequential fraction of a synthetic speedup that gives none."""
 PERIODS: Mapping[PeriodRule | None, Callable[[Times, Times], Times]] = {
     PeriodRule.YOUNG: young_period,
     PeriodRule.DALY: lambda mtbf, cost: np.vectorize(daly_work, otypes=[float])(mtbf, cost) + cost,
@@ -87,63 +89,49 @@ def job_costs(
     Raises Broken for an invalid profile.
     """
     sizes = np.arange(pack.pair, workers + 1, pack.pair, dtype=np.float64)
-    times = profile_times(job.application, sizes)
+    times = profile_times(job, sizes)
     expected = _expected(pack, job, storage)
     return costs(times, job.application.footprint, pack.pair, pack.link, expected)
 
 
-def profile_times(application: ApplicationDescribed, sizes: Times) -> Times:
-    """Return the application's fault-free execution times t(p) on these numbers of workers p; where
-    a table gives the times, only for those that it lists.
+def profile_times(job: ExpectedJob, sizes: Times) -> Times:
+    """Return the fault-free execution times t(p) of an application on these numbers of workers p,
+    by its speedup in the scenario; where a table gives the times, only for those that it lists.
 
-    Raises Broken for an invalid profile.
+    Raises Broken for an invalid speedup.
     """
     try:
-        return _times(application, sizes)
+        return _times(job.speedup, job.application.footprint, sizes)
     except ValueError as refused:
-        raise Broken(Law.INPUT, f"{application.profile} is no profile: {refused}") from refused
+        raise Broken(Law.INPUT, f"{job.speedup} is no speedup: {refused}") from refused
 
 
-def _times(application: ApplicationDescribed, sizes: Times) -> Times:
-    """Return the execution time for each number of workers in `sizes`, by the profile's formula or
-    table. Raises Broken for a profile that a log would not have."""
-    if application.times:
-        possible(application.profile == ("kind=table",), "{} with times", application.profile)
-        return _each(Table(application.times), sizes[sizes <= len(application.times)])
-    settings = dict(setting.partition("=")[::2] for setting in application.profile)
-    kind = settings.pop("kind", "")
-    formula, keys = FORMULAS.get(kind, (None, ("fraction",)))
-    known = formula is not None or kind == "synthetic"
-    possible(
-        known and len(settings) == len(application.profile) - 1,
-        "{} is no profile",
-        application.profile,
-    )
-    numbers = {key: _number(key, text) for key, text in settings.items()}
-    if formula is None:
-        possible([*numbers] == [*keys] and 0 <= numbers["fraction"] <= 1)
-        return synthetic_times(application.footprint, numbers["fraction"], sizes)
-    work = numbers.pop("work", None)
-    possible([*numbers] == [*keys], "{} is no whole profile", application.profile)
-    if work is None:
-        # malleable17, section 6.1: t(1) = 2 m log2 m for a footprint m.
-        work = 2 * application.footprint * log2(application.footprint)
-    return _each(formula(work, **numbers), sizes)
+def _times(speedup: Table, footprint: float, sizes: Times) -> Times:
+    """Return the execution time for each number of workers in `sizes`, by the speedup's formula or
+    table. Raises Broken for a speedup that a scenario would not have."""
+    kind = speedup.get("kind", "synthetic")
+    if kind == "table":
+        listed = speedup.get("times", ())
+        timed = isinstance(listed, list) and all(isinstance(it, int | float) for it in listed)
+        possible(timed and listed, "a table of {}", listed)
+        return _each(TableOfTimes(tuple(listed)), sizes[sizes <= len(listed)])
+    if kind == "synthetic":
+        fraction = amount(speedup, "fraction", SYNTHETIC)
+        possible(fraction <= 1, "a fraction of {}", fraction)
+        return synthetic_times(footprint, fraction, sizes)
+    possible(isinstance(kind, str) and kind in FORMULAS, "a speedup of kind {}", kind)
+    formula, keys = FORMULAS[kind]
+    possible(all(key in speedup for key in keys), "{} lacks a key", speedup)
+    numbers = {
+        key: (whole(speedup, key, 0) if key == "degree" else amount(speedup, key)) for key in keys
+    }
+    # malleable17, section 6.1: t(1) = 2 m log2 m for a footprint m.
+    usual = 0 if "work" in speedup else 2 * footprint * log2(footprint)
+    return _each(formula(amount(speedup, "work", usual), **numbers), sizes)
 
 
 def _each(profile: Profile, sizes: Times) -> Times:
     return np.array([profile.time(int(size)) for size in sizes])
-
-
-def _number(key: str, text: str) -> float:
-    """Return the number that `text`, the value of a profile's key, stands for. Raises Broken if a
-    log would write the value otherwise."""
-    value = int(text) if key in WHOLE_NUMBERS else float(text)
-    possible(isfinite(value), "{}={} is no number", key, text)
-    # A whole number of a scenario file stays one, so `cost=10` and `cost=10.0` are both written.
-    forms = {str(value), str(int(value)) if value == int(value) else ""}
-    possible(text in forms, "{}={} is not how a log writes it", key, text)
-    return value
 
 
 def _stored(storage: SharedBandwidth, size: float, members: Times) -> Times:
@@ -168,13 +156,9 @@ def _expected(
     mtbf = pack.mtbf if application.mtbf is None else application.mtbf
     mtbf = inf if mtbf is None or application.faultless else mtbf
     fixed = application.rule not in PERIODS
-    possible(
-        mtbf > 0 and fixed is (application.period is not None),
-        "its period is {}",
-        application.period,
-    )
+    possible(mtbf > 0 and (not fixed or rules.period is not None), "its period is {}", rules.period)
     closes = rules.kind is ProtectionKind.BUDDIES
-    tau = PERIODS.get(application.rule, lambda _, spent: application.period + spent)
+    tau = PERIODS.get(application.rule, lambda _, spent: rules.period + spent)
     return Checkpointing(
         mtbf, pack.link.inverse_bandwidth, pack.link.latency, pack.downtime, tau, cost, closes
     )

@@ -81,10 +81,10 @@ class Expectations:
         w = self.w
         event = job.application
         job.costs = it = job_costs(w.pack, job, w.head.processors, w.storage)
-        alone = float(profile_times(event, np.ones(1))[0])
-        sound = event.index is not None and event.index not in self.indices and it.times
+        alone = float(profile_times(job, np.ones(1))[0])
+        sound = event.index not in self.indices and it.times
         possible(sound and same(alone, job.described.work), f"alone it takes {alone!r}")
-        self.indices.add(event.index or 0)
+        self.indices.add(event.index)
         w.reporters[job.name] = Emitter()
 
     def size(self, copy: ExpectedCopy, work: float, more: int) -> int:

@@ -82,6 +82,8 @@ class ExpectedJob(Emitter):
     """Maps workers to w_q, the time of one task."""
     bounds: dict[int, int] = Factory(dict)
     """Maps workers to mu_q, the largest number of tasks."""
+    speedup: Any = None
+    """Its speedup in the scenario, where a pack schedules the job."""
     application: Any = None
     """ApplicationDescribed of a job that a pack schedules."""
     costs: Any = None

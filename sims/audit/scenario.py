@@ -230,6 +230,13 @@ class Given:
         own = self.own[job]
         return amount(own, "estimate") if "estimate" in own else None
 
+    def speedup(self, job: str) -> Table:
+        """Return the speedup of a malleable job, empty for the usual one: its own if it is listed,
+        else that of all."""
+        table = self.own[job] if job in self.own else _table(self.table, "job")
+        found = table.get("speedup", {})
+        return {"kind": found} if isinstance(found, str) else _table(table, "speedup")
+
     def messages(self, job: str) -> Messages:
         """Return the messages of the job called `job`, where there is a master."""
         section = _table(self.table, "master")

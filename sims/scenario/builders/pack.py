@@ -29,7 +29,6 @@ from sims.scenario.jobs.speedups import (
     Synthetic,
     checkpointing,
     costs_of,
-    words,
 )
 from sims.scenario.jobs.speedups import Times as Listed
 from sims.scenario.platform import StorageSection
@@ -97,17 +96,15 @@ def _as_in_paper(scenario: Scenario) -> bool:
 
 
 def application(scenario: Scenario, submission: Submission) -> ApplicationDescribed:
-    """Return the event that describes an application in the log: its footprint, speedup and
-    checkpoint period."""
+    """Return the event that describes an application in the log: its footprint, and by which rule
+    and faults its checkpoints follow."""
     job, section = submission.job, submission.protection
     asked = cast(Application, job.profile)
-    table = asked.speedup.times if isinstance(asked.speedup, Listed) else ()
     mtbf = scenario.mtbf if section.mtbf is None else section.mtbf
     rule = _rule(section, mtbf)
     own = rule is not PeriodRule.NONE and mtbf != (_mtbf(scenario) or inf)
     return ApplicationDescribed(
-        *(job.name, asked.footprint, job.index, words(asked.speedup), table),
-        *(rule, float(section.period) if rule is PeriodRule.FIXED else None),
+        *(job.name, asked.footprint, job.index, rule),
         *(mtbf if own and mtbf < inf else None, own and mtbf == inf),
     )
 
@@ -144,10 +141,11 @@ def application_costs(scenario: Scenario, jobs: Workload, pack: Pack) -> list[Co
         image = it.image
         if scenario.storage is not None and section.kind is ProtectionKind.IMAGES:
             spent, image = partial(_alone, scenario.storage, section.bytes or 0), None
-        protection = checkpointing(pack, description, section.kind, spent, image)
+        protection = checkpointing(*(pack, description, section.period, section.kind, spent, image))
         if protection is not None:
             _check_period(section, protection, description.footprint, pack.pair, size)
-        found.append(costs_of(pack, description, protection, size))
+        asked = cast(Application, it.job.profile)
+        found.append(costs_of(pack, asked, protection, size))
     return found
 
 

@@ -5,19 +5,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
-from pydantic import TypeAdapter
 
 from actors.events import ApplicationDescribed, PeriodRule, ProtectionKind
 from policies.maths.checkpoint import daly_work, young_period
 from policies.maths.speedup import Profile, Table, amdahl, communication, mix, power, roofline
 from sims.errors import unfit
-from sims.scenario.policy import value_of
 from sims.tables import OneOf, Section
 from sims.tables.fields import NOT_EMPTY, Count, Duration, Probability, Time, Unacceptable
 
@@ -217,67 +215,26 @@ class Pack:
     """Whether applications promise their workers to others before they end."""
 
 
-# --- as a log describes it ------------------------------------------------------------------------
-#
-# A pack's decider reads its costs from that description too, so that a reader who has only the log
-# gets the same.
-
-TABLE = ("kind=table",)
-
-
-def words(model: AnySpeedup) -> tuple[str, ...]:
-    """Return `key=value` for each key of a speedup model that has a value, as logs have it; of a
-    table only `kind=table`, as logs have its times elsewhere."""
-    if isinstance(model, Times):
-        return TABLE
-    keys = model.model_dump(exclude_none=True)
-    return tuple(f"{key}={value}" for key, value in keys.items())
-
-
-def _model_of(application: ApplicationDescribed) -> AnySpeedup:
-    """Return the speedup model of an application as its log describes it: the reverse of `words`.
-
-    Raises ValueError for a description that `words` would not write.
-    """
-    if bool(application.times) is not (application.profile == TABLE):
-        raise ValueError(f"{', '.join(application.profile)} with {len(application.times)} times")
-    return Times(times=application.times) if application.times else _model(application.profile)
-
-
-@lru_cache(maxsize=64)  # a pack's applications mostly share one, and reading it takes 0.1 ms
-def _model(settings: tuple[str, ...]) -> AnySpeedup:
-    table = dict(value_of(setting) for setting in settings)
-    try:
-        model: AnySpeedup = TypeAdapter(AnySpeedup).validate_python(table)
-    except ValueError as error:
-        raise ValueError(f"{', '.join(settings) or 'nothing'} is no profile") from error
-    if words(model) != settings:
-        raise ValueError(f"{', '.join(settings)} is no whole profile")
-    return model
+# --- what a pack expects --------------------------------------------------------------------------
 
 
 def costs_of(
-    pack: Pack,
-    application: ApplicationDescribed,
-    protection: Checkpointing | None,
-    workers: int,
+    pack: Pack, application: Application, protection: Checkpointing | None, workers: int
 ) -> Costs:
     """Return an application's times and costs on every number of workers that the pack can give it:
     the multiples of `pack.pair` up to `workers`. Without `protection` nothing is checkpointed and
-    no fault expected.
-
-    Raises ValueError for an unknown profile.
-    """
+    no fault expected."""
     from policies.maths.cosched import costs
 
     sizes = pack.pair * np.arange(1, workers // pack.pair + 1, dtype=np.float64)
-    times = durations(_model_of(application), application.footprint, sizes)
+    times = durations(application.speedup, application.footprint, sizes)
     return costs(times, application.footprint, pack.pair, pack.link, protection)
 
 
 def checkpointing(
     pack: Pack,
     application: ApplicationDescribed,
+    work: float | str | None,
     kind: ProtectionKind,
     cost: float | Callable[[Sizes], Sizes] | None,
     image: float | None,
@@ -285,9 +242,10 @@ def checkpointing(
     """Return the parameters with which an application's expected times count checkpoints and
     faults; None where it takes no checkpoints.
 
-    `kind` is that of its protection. `cost` is C, by size if it depends on the number of workers,
-    None where the pack's link gives it; `image` is the time of a checkpoint image on a channel of
-    the master, None where images go through none.
+    `work` is the period of its checkpoints where that is a number, and `kind` that of its
+    protection. `cost` is C, by size if it depends on the number of workers, None where the pack's
+    link gives it; `image` is the time of a checkpoint image on a channel of the master, None where
+    images go through none.
     """
     from policies.maths.cosched import Checkpointing
 
@@ -296,24 +254,24 @@ def checkpointing(
     if kind is ProtectionKind.IMAGES:
         cost = (cost or 0) if image is None else image
     mtbf = pack.mtbf if application.mtbf is None else application.mtbf
+    link, period = pack.link, _period(application.rule, work)
     # An application that expects no faults has an infinite mean time between failures.
     return Checkpointing(
         math.inf if mtbf is None or application.faultless else mtbf,
-        *(pack.link.inverse_bandwidth, pack.link.latency, pack.downtime, _period(application)),
+        *(link.inverse_bandwidth, link.latency, pack.downtime, period),
         *(cost, kind is ProtectionKind.BUDDIES),
     )
 
 
-def _period(application: ApplicationDescribed) -> Callable[[Sizes, Sizes], Sizes]:
+def _period(rule: PeriodRule, work: float | str | None) -> Callable[[Sizes, Sizes], Sizes]:
     """Return tau, the period from one checkpoint's end to the next one's, as a function of MTBF and
-    cost of a checkpoint, by the application's rule."""
-    if application.rule is PeriodRule.YOUNG:
+    cost of a checkpoint, by this rule; `work` is the period where the rule is FIXED."""
+    if rule is PeriodRule.YOUNG:
         return young_period
-    if application.rule is PeriodRule.DALY:
+    if rule is PeriodRule.DALY:
         daly = np.vectorize(daly_work, otypes=[np.float64])
         return lambda mtbf, cost: daly(mtbf, cost) + cost
     # A fixed period counts work only; Daly's formula gives work too, Young's includes the
     # checkpoint.
-    work = application.period
-    assert work is not None
+    assert isinstance(work, float | int)
     return lambda mtbf, cost: work + cost

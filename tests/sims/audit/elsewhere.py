@@ -134,12 +134,9 @@ def _by_worker(event: object, name: str) -> list[Any]:
 def _pack(table: Table, event: ApplicationDescribed, name: str) -> None:
     """What it says of a pack's applications."""
     job, place = table["job"], int(event.job.removeprefix("T")) - 1
-    if name == "footprint":
-        job["jobs"][place]["footprint"] = event.footprint
-    elif name == "times":
-        job["jobs"][place]["speedup"]["times"] = list(event.times)
-    else:
+    if name != "footprint":
         raise LookupError(name)
+    job["jobs"][place]["footprint"] = event.footprint
 
 
 def _job(table: Table, name: str) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Sequence
 
 from actors.events import (
@@ -56,7 +57,7 @@ def meaningless(event: Event, records: Sequence[Record]) -> frozenset[str]:
     if isinstance(event, ApplicationDescribed):
         mine = (it.kind is not NOTHING for it in _protections(records) if it.job == event.job)
         moved = (it.event.job for it in records if isinstance(it.event, RedistributionPlanned))
-        sized = not event.times or any(mine) or event.job in moved
+        sized = not _has_table(records, event.job) or any(mine) or event.job in moved
         return frozenset(() if sized else ("footprint",))
     if not isinstance(event, ProtectionDescribed):
         return frozenset()
@@ -67,6 +68,15 @@ def meaningless(event: Event, records: Sequence[Record]) -> frozenset[str]:
 
 def _protections(records: Sequence[Record]) -> list[ProtectionDescribed]:
     return [it.event for it in records if isinstance(it.event, ProtectionDescribed)]
+
+
+def _has_table(records: Sequence[Record], job: str) -> bool:
+    """Whether the scenario lists the job with measured times."""
+    head = records[0].event
+    assert isinstance(head, ScenarioStarted)
+    listed = tomllib.loads(head.text)["job"].get("jobs", [])
+    own = {it.get("name", f"J{k}"): it for k, it in enumerate(listed, 1)}
+    return own.get(job, {}).get("speedup", {}).get("kind") == "table"
 
 
 def _single(records: Sequence[Record], job: str) -> bool:
