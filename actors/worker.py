@@ -189,10 +189,10 @@ class Worker(Actor):
     def _kept(self) -> WorkerState:
         """Return the state in which the owner and whoever else takes the worker together have
         it."""
-        given, agents = self._given, self._agents
-        if given is DOWN or agents is DOWN:
+        given, other = self._given, self._agents
+        if given is DOWN or other is DOWN:
             return DOWN
-        return RECLAIMED if self.reserved or agents is RECLAIMED else given
+        return RECLAIMED if self.reserved or other is RECLAIMED else given
 
     @handles(KeepFor)
     def keep_for(self, message: KeepFor, cause: int) -> None:

@@ -40,8 +40,8 @@ class Fail:
     logs_detection: bool = False
     """Whether the log gives this detection time, because other kinds of faults have another."""
     law: int = 0
-    """Number of the law; at one instant, faults and hangs strike in the order of their laws. Those
-    of agents are -1."""
+    """Number of the law; at one instant, faults and hangs strike in the order of their laws; -1
+    is before all: an agent brings it about."""
     unit: Unit | None = None
     """Unit that the fault has struck: the worker is DOWN until its repair is over (rules.md, R6).
     None: the fault has a downtime."""
@@ -60,7 +60,7 @@ class Hang:
 
 @message
 class KeepFor:
-    """Door of the agents to worker: an agent keeps you in this state from now on, as an owner does,
+    """Door to worker: an agent keeps you in this state from now on, as an owner does,
     unless you are DOWN anyhow; UP: it needs you no longer."""
 
     state: WorkerState
@@ -68,7 +68,7 @@ class KeepFor:
 
 @message
 class SetSpeed:
-    """Door of the agents to worker: this is your speed from now on."""
+    """Door to worker: this is your speed from now on."""
 
     speed: float
 

@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from attrs import frozen
 from pydantic import SkipValidation
 
-from actors.decisions import BadDecision, name_of
+from actors.decisions import BadDecision
 from actors.events import SCHEMA, End, ScenarioEnded, ScenarioStarted
 from actors.limit import TimeLimit
 from actors.runtime import ActorFailed, Sink, System, VirtualTimeLoop
 from policies.interface import BatchPolicy, ServiceOrder
 from sims.errors import COMMAND_LINE, FAILED, InputError
 from sims.scenario import SEEDS, Scenario
-from sims.scenario.agents import AgentSection, GivenAgent, agents_of
 from sims.scenario.builders import populate
 from sims.scenario.builders.progress import limit_events
 from sims.scenario.faults import FaultFields, FaultLaw, OwnFaults, SeveralFaults
 from sims.scenario.inputs import inputs_of
 from sims.scenario.loader import as_set
+from sims.scenario.parts import PARTS
 from sims.scenario.platform import MasterSection, Platform
 from sims.scenario.policy import settings, with_objects
 from sims.writing import unlinked
@@ -137,12 +137,8 @@ def _run(
     messages: Sink | None,
 ) -> Ending:
     loop, late = (live.loop, live.lateness) if live is not None else (VirtualTimeLoop(0), None)
-    scenario = scenario.within(folder)
-    scenario = scenario.among(agents_of(scenario.agents, scenario.folder))
-    if scenario.present:
-        from actors.agents.agent import Ears  # a run without agents needs none
-
-        sinks = (*sinks, Ears.of(loop, scenario.present))
+    scenario = scenario.for_run(folder)
+    sinks = (*sinks, *(it for part in PARTS for it in part.sinks(scenario, loop)))
     system = _system(scenario, sinks, debug, loop, messages)
     platform, unit = scenario.full_platform, scenario.times.value
     _give(scenario, sinks)
@@ -282,19 +278,8 @@ def with_given(
         changed["faults"] = _faults(hazard)
     if service is not None:
         changed["master"] = _with_order(scenario, service)
-    if actors:
-        changed["agents"] = (*scenario.agents, *map(_given_agent, actors))
-    return scenario.model_copy(update=changed) if changed else scenario
-
-
-def _given_agent(agent: Any) -> AgentSection:
-    """Return the entry of `agents` that stands for an agent that a program gives. Raises TypeError
-    where it is none, or has been in a run."""
-    from actors.agents.agent import Agent
-
-    if not isinstance(agent, Agent):
-        raise TypeError(f"actors: {agent!r} is no agent; accepted: objects of holdfast.Agent")
-    return GivenAgent(name=name_of(agent), given=agent)
+    found = scenario.model_copy(update=changed) if changed else scenario
+    return found.joined_by(actors) if actors else found
 
 
 def _policies(policy: Any, order: Any, allocation: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from attrs import define, field
 
-from actors.agents.acts import Act
+from actors.acts import Act
 from actors.agents.agent import Agent, Reminder
 from actors.events import CheckpointTaken, RunEnded, RunStarted
 from actors.intervals import count_in, numbers_in

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 from attrs import define, field, frozen
 from numpy.random import Generator
 
-from actors.agents.acts import DOOR, Act
+from actors.acts import DOOR, Act
 from actors.decisions import BadDecision
 from actors.events import JobDescribed, RunHung, UnitFailed
 from actors.runtime import Actor, Event, Phase, Record, VirtualTimeLoop, handles, message

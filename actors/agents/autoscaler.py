@@ -5,7 +5,7 @@ from typing import ClassVar
 from attrs import define, field
 
 from actors import events
-from actors.agents.acts import Act
+from actors.acts import Act
 from actors.agents.agent import Agent, Reminder
 from actors.intervals import numbers_in
 from actors.runtime import handles

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from attrs import define, evolve, field
 
-from actors.agents.acts import Act
+from actors.acts import Act
 from actors.agents.agent import (
     NEEDED,
     CallReserve,

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from attrs import define
 
-from actors.agents.acts import Act
+from actors.acts import Act
 from actors.agents.agent import Agent
 from policies.availability import WorkerState
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from attrs import define, field
 
-from actors.agents.acts import Act
+from actors.acts import Act
 from actors.agents.agent import Agent, Reminder
 from actors.events import WorkerChanged
 from actors.runtime import handles

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from attrs import define, field
 
-from actors.agents.acts import Act
+from actors.acts import Act
 from actors.agents.agent import Agent
 from actors.events import JobCompleted, JobKilled
 from actors.runtime import handles

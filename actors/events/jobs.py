@@ -183,7 +183,7 @@ class WorkloadEnded(Event):
     completed: JobCount
     """Number of jobs that completed."""
     killed: JobCount
-    """Number of jobs that were killed, those that agents have cancelled among them."""
+    """Number of jobs that were killed, or cancelled by the agent that had submitted them."""
     runs: RunCount
     """Number of copies that have ended; runs that follow each other on kept members are one
     copy."""

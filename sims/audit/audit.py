@@ -136,10 +136,8 @@ def take(w: World, record: Record) -> None:
         framed(w.closed is None, "something happens after the workload's end")
     w.seq = seq
     turns.meet(event, cause, seq)
-    if w.dependencies is not None:
-        w.dependencies.hear(event, seq)
-    if w.agents is not None:
-        w.agents.hear(event, seq)
+    for part in w.hearers:
+        part.hear(event, seq)
 
 
 # --- the head -------------------------------------------------------------------------------------
@@ -254,10 +252,7 @@ def submit(w: World, event: e.JobSubmitted) -> Script:
     due = w.head.decider is not DeciderKind.DEADLINE or "deadline" in w.given.own.get(name, {})
     possible(due, "{} has no deadline, by which it is decided", name)
     whose = event
-    by = w.agents.submitted(name) if w.agents is not None else None
-    if by is None:
-        by = 0 if w.dependencies is None else w.dependencies.submitted(name)
-    seq = yield event, by
+    seq = yield event, sum(part.sends(name) for part in w.parts[PartRules.sends])
     it = yield from coming(e.JobDescribed, name)
     asked = w.asked(name)
     job, since = ExpectedJob(name, seq, it, whose, w.now, asked, wanted=seq), seq
@@ -354,10 +349,8 @@ def end(w: World, event: e.ScenarioEnded) -> Script:
         listed = len(w.given.own)
         all_came = not listed or len(w.gone) + left_out == listed
         framed(all_came, "{} of {} jobs were submitted", len(w.gone), listed)
-        all_came = w.dependencies is None or not w.dependencies.followers
-        framed(all_came, "jobs that follow others were not submitted")
-        sent = w.agents is None or not w.agents.submits
-        framed(sent, "jobs of agents were not submitted")
+        for part in w.parts[PartRules.finished]:
+            part.finished()
         yield event, w.closed
     else:
         yield event, 0 if capped else range(w.seq)

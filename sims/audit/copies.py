@@ -98,7 +98,8 @@ def change(w: World, event: WorkerChanged) -> Script:
     possible(state is DOWN or not w.kept(event.worker, DOWN), "a window covers it")
     ended = bool(cause)
     came = w.called_up(worker) if state is UP else 0
-    cause = _or_agents(w, event, came or cause)
+    acted = w.brought(event)  # asked of any change: it may be one that cannot be
+    cause = came or cause or acted
     change = Change(event, cause, fault, bool(came))
     for part in w.parts[PartRules.check_change]:
         part.check_change(worker, change)
@@ -136,13 +137,6 @@ def _cause(w: World, worker: ExpectedWorker, event: WorkerChanged) -> tuple[int,
     return cause, down and cause in w.repairs.struck
 
 
-def _or_agents(w: World, event: WorkerChanged, cause: int) -> int:
-    """Return the event that causes a worker's change: `cause`, or, where that is 0, the line of an
-    agent that makes it."""
-    acted: int = 0 if w.agents is None else w.agents.changes(event)
-    return cause or acted
-
-
 def _check_owner(w: World, worker: ExpectedWorker, event: WorkerChanged, cause: int) -> None:
     """Check a change of state that the worker's owner makes; `cause` is the event that causes it, 0
     for none."""
@@ -167,7 +161,7 @@ def _check_fault(w: World, worker: ExpectedWorker, event: WorkerChanged, _: int)
     lasts = until is None or until > w.turns.end or (w.platform.late and until >= w.now)
     possible(event.state is DOWN and lasts)
     asked = w.given.downtime
-    struck = w.agents is not None and w.agents.fails(worker.number)
+    struck = any(part.strikes(worker.number) for part in w.parts[PartRules.strikes])
     if asked is not None and until is not None and w.head.late is None and not struck:
         possible(same(until, w.now + asked), f"a fault keeps a worker DOWN for {asked:g}")
     w.decider.check_fault(worker)
@@ -270,7 +264,7 @@ def speed(w: World, event: WorkerSpeedChanged) -> Script:
     possible(event.speed >= 0 and (w.now or event.speed != 1))
     worker = w.worker(event.worker)
     possible(worker.sped != w.now, "its speed has changed at this instant")
-    seq = yield event, 0 if w.agents is None else w.agents.speeds(event)
+    seq = yield event, w.brought(event)
     w.speeds_vary, worker.speed, worker.sped = True, event.speed, w.now
     w.decider.speed_changed(worker, seq)
     copy = w.holdings.holder(event.worker)

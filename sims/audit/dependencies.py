@@ -11,9 +11,9 @@ from attrs import Factory, define
 from actors.events import DependenciesDescribed, JobCompleted, JobKilled, LogReplayed
 from actors.runtime import Event
 from sims.audit.facts import HeadLine
-from sims.audit.law import LinePhase, comes, follows, possible, same
+from sims.audit.law import LinePhase, comes, follows, framed, possible, same
 from sims.audit.turns import Emitter
-from sims.audit.world import PartRules, World
+from sims.audit.world import PartRules
 
 
 @define(eq=False)
@@ -31,18 +31,20 @@ class Follower:
 
 
 @define(eq=False)
-class ExpectedDependencies:
-    """The jobs that follow others and have not been submitted."""
+class DependencyRules(PartRules):
+    """The rules of jobs that follow others: those that have not been submitted."""
 
-    w: World
+    head: ClassVar = HeadLine(DependenciesDescribed, after=LogReplayed, once=False)
     followers: dict[str, Follower] = Factory(dict)
     """Maps a job's name to what is known of its submission."""
     followed_by: dict[str, list[str]] = Factory(dict)
     """Maps the name of each job that others follow to their names."""
 
-    def describe(self, event: DependenciesDescribed) -> None:
+    def describe(self, event: Any) -> None:
         """Check the head's line on the jobs that a job follows, and keep it until the job's
         submission."""
+        if not self.followers:
+            self.w.hearers.append(self)
         names = set(event.after)
         possible(event.job not in self.followers, "{} follows others already", event.job)
         possible(names and event.job not in names and len(names) == len(event.after))
@@ -50,7 +52,7 @@ class ExpectedDependencies:
         for name in names:
             self.followed_by.setdefault(name, []).append(event.job)
 
-    def submitted(self, job: str) -> int:
+    def sends(self, job: str) -> int:
         """Return the event that must cause a job's submission, and forget that it follows others.
 
         Raises Broken if it is not due now.
@@ -89,14 +91,8 @@ class ExpectedDependencies:
         there = job not in self.followers or self.w.capped
         comes(there, "{} is submitted at {!r}", job, self.w.now)
 
+    def reorders(self) -> bool:
+        return bool(self.followed_by)
 
-@define(eq=False)
-class DependencyRules(PartRules):
-    """The rules of jobs that follow others."""
-
-    head: ClassVar = HeadLine(DependenciesDescribed, after=LogReplayed, once=False)
-
-    def describe(self, event: Any) -> None:
-        """Check the head's line on the jobs that a job follows, and keep it."""
-        self.w.dependencies = self.w.dependencies or ExpectedDependencies(self.w)
-        self.w.dependencies.describe(event)
+    def finished(self) -> None:
+        framed(not self.followers, "jobs that follow others were not submitted")

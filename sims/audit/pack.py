@@ -128,10 +128,10 @@ class PackChecks(DecisionChecks):
 
     def check_fault(self, worker: ExpectedWorker) -> None:
         counts = self.w.pack.fatal or self._ignored(worker.number) is None
-        copy, agents = self.w.holdings.holder(worker.number), self.w.agents
-        if copy in self.faulty and agents is not None:
-            # What agents take is no fault: an application is not busy with it at this instant.
-            counts = counts or any(it in agents.taken for it in copy.members)
+        copy, taking = self.w.holdings.holder(worker.number), self.w.parts[PartRules.takes]
+        if copy in self.faulty:
+            # What is taken is no fault: an application is not busy with it at this instant.
+            counts = counts or any(it.takes(n) for it in taking for n in copy.members)
         follows(counts, "a fault of this worker changes nothing now")
 
     def ignore(self, w: World, event: FaultIgnored) -> Script:
@@ -147,8 +147,7 @@ class PackChecks(DecisionChecks):
             due = copy.job.name, WhyIgnored.BUSY
             self.ignored.append(copy.job.name)
         assert due is not None
-        by = 0 if w.agents is None else w.agents.ignored(event.worker)
-        yield FaultIgnored(event.worker, *due), by
+        yield FaultIgnored(event.worker, *due), w.brought(event)
 
     def other_causes(self, job: ExpectedJob, copy: ExpectedCopy) -> Causes:
         return [*self.triggers, *self.decided] or {0, job.wanted}

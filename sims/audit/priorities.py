@@ -15,7 +15,7 @@ from sims.audit import cells
 from sims.audit.facts import ExpectedCopy, ExpectedJob
 from sims.audit.law import allowed, framed, same
 from sims.audit.workers import numbers
-from sims.audit.world import World
+from sims.audit.world import PartRules, World
 
 WEEK = "604800"
 MULTIFACTOR = "MULTIFACTOR"
@@ -91,7 +91,7 @@ class Priorities:
                 return False
             if least < most or low < high:
                 return None
-        if one.came == other.came and (w.agents is not None or w.dependencies is not None):
+        if one.came == other.came and any(it.reorders() for it in w.parts[PartRules.reorders]):
             return None  # the log need not have them in the queue's order
         return one.submitted < other.submitted
 

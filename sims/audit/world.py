@@ -21,6 +21,7 @@ from actors.events import (
 )
 from actors.runtime import Event, Record
 from policies.availability import WorkerState
+from sims.audit.answering import Answerers
 from sims.audit.facts import Change, ExpectedCopy, ExpectedJob, ExpectedRun, HeadLine
 from sims.audit.holdings import Holdings
 from sims.audit.law import possible
@@ -75,6 +76,19 @@ class PartRules:
         """Note for which mechanisms a job asks that has been described. Raises Broken where this
         job cannot have them."""
 
+    def hear(self, event: Event, seq: int) -> None:
+        """Note line number `seq`, which has been checked; for rules among `World.hearers`."""
+
+    def sends(self, job: str) -> int:
+        """Return the event that must cause the submission of the job of that name now, 0 if the
+        mechanism has no part in it. Raises Broken if the job may not be submitted."""
+        return 0
+
+    def reorders(self) -> bool:
+        """Return whether jobs that come at one instant may come in another order than they are
+        in."""
+        return False
+
     def admit(self, job: ExpectedJob) -> None:
         """Note a job that has been submitted, and is described now. Raises Broken where there is no
         place for it."""
@@ -125,6 +139,20 @@ class PartRules:
 
     def called_for_agent(self, worker: int, seq: int) -> None:
         """Check that an agent may call this worker now, by event `seq`, and expect it in time."""
+
+    def brings(self, event: Event) -> int:
+        """Return the line of this instant by which the mechanism makes a worker change as `event`
+        says, a run hang, or a fault be ignored; 0 if it has no part in that."""
+        return 0
+
+    def takes(self, worker: int) -> bool:
+        """Return whether the mechanism has taken worker number `worker`, as owners do."""
+        return False
+
+    def strikes(self, worker: int) -> bool:
+        """Return whether the mechanism makes the worker fail at this instant, for a time of its
+        own."""
+        return False
 
     def check_change(self, worker: ExpectedWorker, change: Change) -> None:
         """Check a worker's change of state."""
@@ -205,19 +233,8 @@ class PartRules:
     def close(self) -> None:
         """Check at the end of an instant that no line about the mechanism is missing."""
 
-
-class Answerers(dict[Callable[..., Any], tuple[PartRules, ...]]):
-    """Maps each question of `PartRules` to the parts, among `each`, whose kinds answer it."""
-
-    def __init__(self, each: Sequence[PartRules]) -> None:
-        super().__init__()
-        self.each = each
-
-    def __missing__(self, question: Callable[..., Any]) -> tuple[PartRules, ...]:
-        name = question.__name__
-        found = tuple(it for it in self.each if getattr(type(it), name) is not question)
-        self[question] = found
-        return found
+    def finished(self) -> None:
+        """Check at the end of a log whose jobs are all over that nothing is missing."""
 
 
 @define(eq=False)
@@ -233,7 +250,7 @@ class World:
     """Makes the script of a run."""
     turns: Turns = field(init=False, default=Factory(Turns, takes_self=True))
     """The lines that must come now, and the timers of those that come later."""
-    parts: Answerers = field(init=False)
+    parts: Answerers[PartRules] = field(init=False)
     """Maps each question, a function of `PartRules`, to the parts that answer it."""
     handlers: dict[type[Event], Handler] = field(init=False)
     """Maps the classes of lines that an input or a decision brings about to the functions that make
@@ -277,10 +294,8 @@ class World:
     """Event classes that have come, of those that may come once."""
     place: int = 0
     """Position of the last line of the head in the order in which such lines have to come."""
-    dependencies: Any = None
-    """Jobs that follow others and have not been submitted; None where the log describes none."""
-    agents: Any = None
-    """Agents and what they do; None where the log describes none."""
+    hearers: list[PartRules] = Factory(list)
+    """Rules of the mechanisms of the log to which its lines matter, of whatever kind."""
     priced: int = -1
     """Worker of the last line of prices; -1 before the first."""
     service: Any = None
@@ -424,6 +439,11 @@ class World:
     def kept(self, worker: int, state: WorkerState) -> bool:
         """Return whether a mechanism keeps worker number `worker` in this state now."""
         return any(part.keeps(worker, state) for part in self.parts[PartRules.keeps])
+
+    def brought(self, event: Event) -> int:
+        """Return the line of this instant by which a mechanism brings about `event`, a change of a
+        worker, a hang or a fault that is ignored; 0 if none does."""
+        return sum(part.brings(event) for part in self.parts[PartRules.brings])
 
     def called_up(self, worker: ExpectedWorker) -> int:
         """Return the event that must cause the worker's change to UP at this instant, where it has

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import Field, PrivateAttr
 from pydantic_core import to_jsonable_python
 
-from actors.agents.acts import Act
+from actors.acts import Act
 from actors.decisions import name_of
 from actors.events import DeciderKind
 from policies.interface.kinds import JobKind
 from sims.durations import Date, in_unit
 from sims.errors import InputError, naming, unfit
-from sims.scenario.agents import AgentSection, GivenAgent
+from sims.scenario.agents import AgentSection, GivenAgent, agents_of, given
 from sims.scenario.availability import AlwaysUp, Letters, Markov
 from sims.scenario.dates import Calendar
 from sims.scenario.deciders import DECIDERS
@@ -289,11 +289,19 @@ class Scenario(Section):
         those that a program gave."""
         return self._present
 
-    def among(self, agents: Sequence[Agent]) -> Self:
-        """Return the same scenario for a run with these agents, whatever its file names."""
-        copied = self.model_copy() if agents or self._present else self
-        copied._present = tuple(agents)
+    def for_run(self, folder: Path) -> Self:
+        """Return the same scenario for one run, whose files are looked for in `folder`, with its
+        agents made. Raises InputError where one cannot be made."""
+        there = self.within(folder)
+        agents = agents_of(there.agents, there.folder)
+        copied = there.model_copy() if agents or there._present else there
+        copied._present = agents
         return copied
+
+    def joined_by(self, actors: Sequence[Any]) -> Self:
+        """Return the same scenario with these further agents, objects of a program. Raises
+        TypeError for an object that is none."""
+        return self.model_copy(update={"agents": (*self.agents, *map(given, actors))})
 
     @property
     def acts(self) -> frozenset[Act]:
@@ -305,8 +313,8 @@ class Scenario(Section):
         """Maps dotted keys to the names of objects that a program gave and no file can name: a
         policy, the law of faults, the order of service, an agent."""
         policy, faults, master = self.policy, self.faults, self.master
-        given = policy.given if isinstance(policy, GivenPolicies) else ()
-        found = {f"policy.{key}": getattr(policy, key) for key in given}
+        keys = policy.given if isinstance(policy, GivenPolicies) else ()
+        found = {f"policy.{key}": getattr(policy, key) for key in keys}
         if isinstance(faults, OwnFaults):
             law = faults.given
             found["faults.name"] = law.name if isinstance(law, CheckedLaw) else name_of(law)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, SkipValidation
 
+from actors.decisions import name_of
 from sims.errors import unfit
 from sims.scenario.own_code import OWN, imported, own
 from sims.tables import Section
@@ -55,6 +56,16 @@ class GivenAgent(AgentSection):
             raise unfit("actors", problem, "a new agent for each run")
         found: Agent = self.given
         return found
+
+
+def given(agent: Any) -> AgentSection:
+    """Return the entry of `agents` that stands for an agent that a program gives. Raises TypeError
+    where it is none."""
+    from actors.agents.agent import Agent
+
+    if not isinstance(agent, Agent):
+        raise TypeError(f"actors: {agent!r} is no agent; accepted: objects of holdfast.Agent")
+    return GivenAgent(name=name_of(agent), given=agent)
 
 
 def agents_of(entries: Iterable[AgentSection], folder: Path) -> tuple[Agent, ...]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from attrs import evolve, field, frozen
 from numpy.random import Generator
 
-from actors.agents.acts import Act
+from actors.acts import Act
 from actors.events import Struck
 from actors.hazards import Change
 from actors.runtime import stream
@@ -56,7 +56,7 @@ class Platform:
     windows: Mapping[int, Spans] = field(factory=dict)
     """Maps a worker to its windows, in which its owner takes it DOWN."""
     acts: frozenset[Act] = frozenset()
-    """What agents may do."""
+    """What may be done to it from outside, as by an agent."""
 
     @classmethod
     def of(
@@ -76,8 +76,8 @@ class Platform:
 
         `reclaims` are (from, until, worker). `in_seconds` says whether the unit is a second. Traces
         begin where the run's `seed` puts them and are looked for in `folder`. `acts` are what
-        agents may do. Raises InputError for a trace in another unit, and for a reclaim or a window
-        of a worker that does not exist.
+        an agent may do. Raises InputError for a trace in another unit, and for a reclaim or a
+        window of a worker that does not exist.
         """
         share = float(stream(seed, "trace start").random())
         placed = partial(_placed, about=(in_seconds, share, folder))

@@ -258,7 +258,7 @@ class ByCriterion:
         return _taken(numbers, [worker for worker, _ in chosen.members])
 
     def submitted(self, job: BatchJob) -> None:
-        """Note when a job is submitted: agents choose the time, or the ends of other jobs do."""
+        """Note when a job is submitted: an agent chooses the time, or the ends of other jobs do."""
         self.jobs[job.index] = self.jobs[job.index][0], job.submitted
 
     def _view(self, numbers: Numbers, count: int, index: int) -> PlacementView:

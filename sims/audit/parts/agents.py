@@ -19,6 +19,7 @@ from actors.events import (
     AgentSetSpeed,
     AgentSubmittedJob,
     AgentTookWorker,
+    FaultIgnored,
     PartitionAssigned,
     RunHung,
     WorkerChanged,
@@ -74,7 +75,8 @@ class AgentRules(PartRules):
 
     def describe(self, event: Any) -> None:
         """Check the head's line on an agent, and keep it."""
-        self.w.agents = self
+        if not self.agents:
+            self.w.hearers.append(self)
         framed(event.agent not in self.agents, "{} is described twice", event.agent)
         self.agents[event.agent] = event
         for job in event.jobs:
@@ -125,11 +127,17 @@ class AgentRules(PartRules):
         if job is not None:
             w.turns.push(job, LinePhase.RESUME, -1, partial(stages.cancelled, w, job, seq))
 
-    def submitted(self, job: str) -> int | None:
+    def sends(self, job: str) -> int:
         """Return the line that must cause the submission of a job: that by which an agent submits
-        it. None: the job is left to no agent."""
+        it; 0: the job is left to no agent."""
         follows(job not in self.submits, "{} is left to {}", job, self.submits.get(job))
-        return self.sent.pop(job, None)
+        return self.sent.pop(job, 0)
+
+    def reorders(self) -> bool:
+        return bool(self.agents)
+
+    def finished(self) -> None:
+        framed(not self.submits, "jobs of agents were not submitted")
 
     # --- workers ------------------------------------------------------------------------------
 
@@ -169,7 +177,21 @@ class AgentRules(PartRules):
             return None
         return run if run.hung is None and number in copy.members else None
 
-    def changes(self, event: WorkerChanged) -> int:
+    def brings(self, event: Event) -> int:
+        if not self.agents:
+            return 0
+        match event:
+            case WorkerChanged():
+                return self._changes(event)
+            case WorkerSpeedChanged():
+                return self._speeds(event)
+            case RunHung():
+                return self._hangs_now(event)
+            case FaultIgnored():
+                return self._ignored(event.worker)
+        return 0
+
+    def _changes(self, event: WorkerChanged) -> int:
         """Return the line of an agent that makes a worker change its state now, unless a fault, a
         repair or a call does; 0 if no agent does. Raises Broken where an agent keeps the worker in
         another state."""
@@ -194,11 +216,13 @@ class AgentRules(PartRules):
         took = self.taken.get(worker)
         return took is not None and took.state is state
 
-    def fails(self, worker: int) -> bool:
-        """Return whether an agent makes the worker fail at this instant."""
+    def takes(self, worker: int) -> bool:
+        return worker in self.taken
+
+    def strikes(self, worker: int) -> bool:
         return isinstance(self.acts.get(worker, (None, 0))[0], AgentFailedWorker)
 
-    def ignored(self, worker: int) -> int:
+    def _ignored(self, worker: int) -> int:
         """Return the line of an agent whose fault of this worker is ignored now; 0 if none is."""
         act, seq = self.acts.get(worker, (None, 0))
         if not isinstance(act, AgentFailedWorker) or seq in self.done:
@@ -206,7 +230,7 @@ class AgentRules(PartRules):
         self.done.add(seq)
         return seq
 
-    def hangs(self, event: RunHung) -> int:
+    def _hangs_now(self, event: RunHung) -> int:
         """Return the line of an agent by which a run hangs now; 0 if none hangs it."""
         act, seq = self.acts.get(event.worker, (None, 0))
         if not isinstance(act, AgentHungWorker):
@@ -215,7 +239,7 @@ class AgentRules(PartRules):
         self.done.add(seq)
         return seq
 
-    def speeds(self, event: WorkerSpeedChanged) -> int:
+    def _speeds(self, event: WorkerSpeedChanged) -> int:
         """Return the line of an agent by which a worker changes its speed now; 0 if none does."""
         act, seq = self.acts.get(event.worker, (None, 0))
         if not isinstance(act, AgentSetSpeed):

@@ -42,7 +42,7 @@ def hang(w: World, event: RunHung) -> Script:
     falls = worker.state is DOWN and w.now in (worker.changed, worker.until)
     up = worker.state is UP or falls
     possible(event.worker in copy.members and up and event.detection >= 0)
-    hung = yield event, 0 if w.agents is None else w.agents.hangs(event)
+    hung = yield event, w.brought(event)
     run.hangs(event.worker, hung)
     cause = yield from stages.review(w, run, hung)
     if event.detection:

@@ -6,7 +6,7 @@ An agent is an actor that hears of the events that its handlers name and acts on
 
 import sims  # noqa: F401  # makes Holdfast's packages found, whatever lies beside the notebook
 from actors import events
-from actors.agents.acts import Act
+from actors.acts import Act
 from actors.agents.adversary import Adversary
 from actors.agents.agent import Agent, Reminder, Surroundings
 from actors.agents.autoscaler import Autoscaler

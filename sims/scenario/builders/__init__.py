@@ -15,7 +15,7 @@ from pathlib import Path
 
 from attrs import astuple, frozen
 
-from actors.agents.acts import Act
+from actors.acts import Act
 from actors.decider import Decider
 from actors.events import (
     DeciderKind,

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from actors.agents.acts import DOOR
+from actors.acts import DOOR
 from policies.interface.queue import Replication
 from policies.maths.speedup import Fixed, Lockstep, Profile, Rigid, usable
 from sims.errors import unfit

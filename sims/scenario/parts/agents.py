@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from actors.agents.acts import DOOR, Act
+from actors.acts import DOOR, Act
 from actors.decisions import name_of
 from actors.events import AgentDescribed, DeciderKind
-from actors.runtime import Actor, System
+from actors.runtime import Actor, Sink, System, VirtualTimeLoop
 from sims.errors import unfit
 from sims.scenario import Scenario, Unit
 from sims.scenario.agents import submitters
@@ -40,6 +40,13 @@ class Agents(ScenarioPart):
             hears = tuple(kind.__name__ for kind in agent.hears())
             jobs = tuple(job for job, name in submits.items() if name == agent.name)
             system.describe(AgentDescribed, agent.name, name_of(agent), hears, jobs)
+
+    def sinks(self, scenario: Scenario, loop: VirtualTimeLoop) -> Iterator[Sink]:
+        """Let the agents hear of events."""
+        if scenario.present:
+            from actors.agents.agent import Ears  # a run without agents needs none
+
+            yield Ears.of(loop, scenario.present)
 
     def acts_refused(self, scenario: Scenario, ignored: bool) -> Mapping[Act, str]:
         if not ignored:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from attrs import field, frozen
 
-from actors.agents.acts import Act
+from actors.acts import Act
 from actors.dependencies import Dependence
 from actors.parts import Host, Part, SchedulerHost, SchedulerPart
 from actors.parts.queue_part import QueuePart
 from actors.protection import Rules
 from actors.records import Records
-from actors.runtime import Actor, System
+from actors.runtime import Actor, Sink, System, VirtualTimeLoop
 from actors.worker import WorkerRegistry
 from policies.interface.queue import Allocation, BatchAllocation, BatchJob, BatchPolicy
 from sims.scenario import Scenario
@@ -187,6 +187,10 @@ class ScenarioPart:
     def numbers(self, scenario: Scenario) -> bool:
         """Return whether starts depend on which workers are free, not only on how many."""
         return False
+
+    def sinks(self, scenario: Scenario, loop: VirtualTimeLoop) -> Iterator[Sink]:
+        """Yield what takes part in the events of a run, on its loop, as they are recorded."""
+        yield from ()
 
     # --- actors, and parts of actors ------------------------------------------------------------
 

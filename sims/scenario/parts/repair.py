@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from actors.agents.acts import Act
+from actors.acts import Act
 from actors.events import RepairLaw, Struck
 from actors.parts.repair import Repair as RepairOfJob
 from actors.parts.repair import RepairReports

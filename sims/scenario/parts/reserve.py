@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from actors.agents.acts import Act
+from actors.acts import Act
 from actors.parts.queue_part import QueuePart
 from actors.parts.reserve import Reserve as ReserveOfQueue
 from policies.interface.queue import BatchPolicy

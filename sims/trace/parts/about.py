@@ -34,4 +34,4 @@ Words = Mapping[type[Event], Callable[[Any, About], str | None]]
 """Maps event classes to functions that put the event into words; None as their result means that
 there is nothing to say of it."""
 Acts = Mapping[type[Event], Callable[[Any, ScenarioStarted], str]]
-"""Maps events of what agents do to functions that put them into words."""
+"""Maps events of what an agent does to functions that put them into words."""

@@ -28,7 +28,7 @@ OF_MECHANISMS: Words = {
 }
 """Words for the events of all mechanisms; an event is in no two of them."""
 ACTS_OF_MECHANISMS: Acts = reserve.ACTS
-"""Words for what agents do with mechanisms."""
+"""Words for what an agent does with mechanisms."""
 ROWS: tuple[Callable[[Repairs], Iterator[tuple[str, str]]], ...] = (
     *(replicas.rows, repair.rows, reserve.rows),
 )

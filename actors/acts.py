@@ -1,11 +1,12 @@
-"""Names the acts by which agents change the world, and the actor that carries them out."""
+"""Names the acts by which the world is changed from outside it, as by an agent, and the actor that
+carries them out."""
 
 from __future__ import annotations
 
 import enum
 
 DOOR = "agents' door"
-"""Name of the actor that carries out the acts of agents."""
+"""Name of the actor that carries out these acts."""
 
 
 class Act(enum.Enum):
