@@ -269,6 +269,17 @@ class Cells:
                 found[first : last + 1] = [number] * (last + 1 - first)
         return found
 
+    def around(self, parts: Parts) -> set[int]:
+        """Return the numbers of the partitions that contain one of these cells."""
+        return {partition for cell, _ in parts for partition in self.cells[cell].partitions}
+
+    def take(self, parts: Parts, free: list[int], sign: int = -1) -> None:
+        """Take these workers (with `sign` 1: give them back) in `free`, the number of free workers
+        of each partition."""
+        for cell, count in parts:
+            for partition in self.cells[cell].partitions:
+                free[partition] += sign * count
+
     def has(self, partition: int, worker: int) -> bool:
         """Return whether a worker, which is no spare, is in the partition."""
         return partition in self.cells[self.of_worker[worker]].partitions

@@ -1,5 +1,5 @@
-"""Keeps the plan of conservative backfilling where workers differ by partitions or
-windows (rules.md, G4 and G5)."""
+"""Keeps the plan of conservative backfilling where workers differ (rules.md, G4 and
+G5)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Placed:
 
     waiting: Queued
     component: int
-    """The lowest number of the partitions that are linked with the job's (`Cells.linked`)."""
+    """That of the job's partition (`Cells.linked`)."""
     kind: Kind
     start: float = inf
     parts: Parts = ()
@@ -101,7 +101,7 @@ class CellPlaces:
 
     def follow(self, view: BatchView) -> None:
         """Bring the plan up to this instant: let due jobs start, move others up where runs have
-        ended early, and plan those anew whose partitions something unforeseen has changed."""
+        ended early, and plan those anew whose components something unforeseen has changed."""
         self.new_promises, self.starts, self.places = [], [], {}
         spoilt, opened = self._advance(view)
         if spoilt:
@@ -187,9 +187,8 @@ class CellPlaces:
 
     def _open(self, parts: Parts, end: float) -> None:
         """Record that workers of these cells have become free, up to the time `end` at most."""
-        cells = self.profile.cells.cells
         self._opened += 1
-        for partition in {it for cell, _ in parts for it in cells[cell].partitions}:
+        for partition in self.profile.cells.around(parts):
             self._openings[partition].add(self._opened, end)
         for cell, _ in parts:
             self._openings_of_cell[cell].add(self._opened, end)

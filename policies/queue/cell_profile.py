@@ -1,8 +1,8 @@
 """Keeps the free workers of each cell over time, in which a queue's reservations are made where
-workers differ by partitions or windows (rules.md, G4 and G5).
+workers differ (rules.md, G4 and G5).
 
-Cells of partitions that share workers, directly or through others, have their steps in common; all
-others have nothing to do with them.
+Cells of one component (`Cells.component_of`) have their steps in common; all others have nothing to
+do with them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class CellProfile:
     now: float
     cells: Cells
     grids: dict[int, Grid]
-    """The free workers of linked partitions (`Cells.linked`), by the lowest number of these."""
+    """The free workers of each component (`Cells.of_component`)."""
     bare: list[int]
     """Number of free workers of each partition now, those included that a window closes."""
 
@@ -236,9 +236,7 @@ class CellProfile:
             self.take(after, waiting)
 
     def _take_now(self, parts: Parts, sign: int) -> None:
-        for cell, count in parts:
-            for partition in self.cells.cells[cell].partitions:
-                self.bare[partition] += sign * count
+        self.cells.take(parts, self.bare, sign)
 
 
 def bare_of(cells: Cells, free: Sequence[int]) -> list[int]:
@@ -289,7 +287,7 @@ end_of = attrgetter("end")
 
 
 def by_component(cells: Cells, parts: Parts) -> Iterable[tuple[int, Parts]]:
-    """Yield (component, parts): these parts, those of linked partitions together; those of no
+    """Yield (component, parts): these parts, those of one component together; those of no
     partition are left out."""
     component_of = cells.component_of
     for component in {component_of[cell] for cell, _ in parts} - {-1}:

@@ -1,8 +1,8 @@
-"""Plans a queue whose workers differ by partitions or by windows of time (rules.md, G4, G5
+"""Plans a queue whose workers differ (`policies.interface.cells`; rules.md, G4, G5
 and M2), from counts of the free workers of each cell.
 
-A cell is a set of workers that are in the same partitions and have the same windows. Which workers
-of a cell a job gets is the placement's choice, and no choice between cells is by number.
+Which workers of a cell a job gets is the placement's choice, and no choice between cells is by
+number.
 """
 
 from __future__ import annotations
@@ -201,8 +201,7 @@ class FreeNow:
             self.free[cell] -= count
             if end > self.begin[cell]:
                 self.spare[cell] -= count
-            for partition in self.cells.cells[cell].partitions:
-                self.bare[partition] -= count
+        self.cells.take(parts, self.bare)
 
 
 @define(eq=False)
@@ -220,7 +219,7 @@ class _Round:
 
     @classmethod
     def of(cls, room: Room, most: int) -> _Round:
-        """Begin a decision in which at most `most` jobs whose partitions share workers get
+        """Begin a decision in which at most `most` jobs that share workers get
         reservations."""
         return cls(room, [most] * len(room.bare))
 
@@ -315,7 +314,7 @@ def planned_in_cells(view: BatchView, most: int | None, counted: bool) -> Decisi
 
 def kept_in_cells(view: BatchView, most: int | None) -> Decision:
     """Return the decision of R-LIST under the reading KEPT, under which no reservation is cancelled
-    and each decision makes up to `most` more for jobs whose partitions share workers."""
+    and each decision makes up to `most` more for jobs that share workers."""
     now, earlier, queue = view.now, view.reservations, view.queue
     later = [promise for promise in earlier.values() if now < promise.start < inf]
     current = _Round.of(CellProfile.of(view, later), len(queue) if most is None else most)

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from actors.worker_messages import Needs
     from sims.scenario import Scenario
     from sims.scenario.jobs import AnyJob
-    from sims.scenario.partitions import PartitionSection
     from sims.scenario.platform import MasterSection, StorageSection
 
 
@@ -85,18 +84,6 @@ class Head:
 
         hour = (self.scenario.measures or MeasuresSection()).hours(self.scenario.times, True)
         return {worker: price / hour for worker, price in rents.items()} if hour else {}
-
-    @property
-    def partitions(self) -> dict[str, PartitionSection]:
-        """Maps the names of the partitions of the queue to these, in order; empty if there are
-        none."""
-        platform = None if self.scenario is None else self.scenario.platform
-        return {} if platform is None else {it.name: it for it in platform.partitions}
-
-    @property
-    def tiers(self) -> list[int]:
-        """The tiers of these partitions."""
-        return [it.tier for it in self.partitions.values()]
 
     @property
     def link(self) -> MasterSection | None:

@@ -29,7 +29,8 @@ class Partitions:
     @classmethod
     def of(cls, head: Head, processors: int) -> Partitions:
         """Return the partitions that the head of a log on so many processors describes."""
-        able, sections = processors - head.spares, head.partitions.values()
+        platform = None if head.scenario is None else head.scenario.platform
+        sections, able = () if platform is None else platform.partitions, processors - head.spares
         known = {
             it.name: Partition(
                 *(k, it.name, intervals_of(it.numbers), it.tier),

@@ -123,6 +123,11 @@ class Runs(Workers):
         return Partitions.of(self.head, self.processors)
 
     @property
+    def tiers(self) -> list[int]:
+        """The tiers that jobs of the queue can have; empty if they have none."""
+        return [it.tier for it in self.partitions.known.values()]
+
+    @property
     def runs(self) -> dict[Key, Run]:
         """Maps keys to the runs that are under way, or have ended with their members kept."""
         placed, self._placed = self._placed, None

@@ -61,10 +61,11 @@ def workload(scenario: Scenario, system: System) -> Workload:
             "no jobs, or several sources of them",
             f"exactly one of {', '.join(section.sources)}",
         )
-    names, own = dict[str, str](), dict[int, AnyJob]()
+    names: Mapping[str, str] = {}
+    own = dict[int, AnyJob]()
     if isinstance(section, RigidSection) and (section.log or section.lublin):
         log = _replay(section, scenario, system)
-        names = log.partitions if platform.partitions else names
+        names = next(filter(None, (part.named(scenario, log) for part in PARTS)), {})
         found = JobSet.logged(log.rows, partial(_logged, section))
         log = log.without_rows()
     else:

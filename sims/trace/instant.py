@@ -384,7 +384,7 @@ def read_instant(log: LogFile, at: float) -> Instant:
         raise InputError(str(log.path), "--at", problem, end)
     if look is None:
         look, moment = Look.at(history), None if shares is None else shares.moment(at)
-    order = order_of(started, history.head.tiers)
+    order = order_of(started, history.tiers)
     return Instant(at, started, look, clock, held_back.rows(), moment, order)
 
 

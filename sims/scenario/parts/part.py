@@ -139,6 +139,11 @@ class ScenarioPart:
         members."""
         return 0
 
+    def named(self, scenario: Scenario, log: Replay) -> Mapping[str, str]:
+        """Map the names of a log's jobs to what it says of them for this mechanism; empty where
+        that does not matter."""
+        return {}
+
     def fitting(
         self,
         scenario: Scenario,
@@ -147,7 +152,7 @@ class ScenarioPart:
         listed: Mapping[int, AnyJob],
     ) -> tuple[JobSet, LeftOut]:
         """Return the jobs that the mechanism lets take part, and the counts of the others. `names`
-        maps jobs of a log to what the log names besides their queue; `listed` has the scenario's
+        maps jobs of a log to what it says of them (`named`); `listed` has the scenario's
         own entries, by index.
 
         Raises InputError where a listed job cannot take part.

@@ -14,6 +14,7 @@ from sims.errors import unfit
 from sims.scenario import Scenario
 from sims.scenario.job_set import JobSet
 from sims.scenario.jobs import AnyJob
+from sims.scenario.jobs.logs import Replay
 from sims.scenario.parts.part import Refusal, ScenarioPart
 from sims.scenario.submissions import LeftOut, Submissions, Workload
 
@@ -37,6 +38,9 @@ class Partitions(ScenarioPart):
             why, otherwise = "BATCH has one barrier for all jobs", "another allocation"
         if why:
             raise unfit("platform.partitions", why, f"{otherwise}; or no partitions")
+
+    def named(self, scenario: Scenario, log: Replay) -> Mapping[str, str]:
+        return log.partitions if scenario.full_platform.partitions else {}
 
     def fitting(
         self,
