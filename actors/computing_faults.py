@@ -136,6 +136,11 @@ class ComputingFaults(Hazard):
             clock.since = None
             if clock.shared:
                 self._hand_over(clock)
+            turn = clock.turn
+            if turn is not None and turn[0] > self.due_by + 2 * ROUNDING * self._longest:
+                clock.turn = None  # not even the next unit's time has run out by now
+                self._set_timer()
+                return
         self._aim(clock, now)
         self._set_timer()
 

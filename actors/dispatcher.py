@@ -267,7 +267,7 @@ class Dispatcher:
         _, processors, numbers = self.held.pop(copy)
         if self.rest:
             self.rest.difference_update(members(numbers))
-        self.pool.release(processors, numbers)
+        self.pool.release(copy, processors, numbers)
         return numbers
 
     def holder(self, worker: int) -> int:

@@ -60,7 +60,7 @@ def members(intervals: Intervals) -> tuple[int, ...]:
     return tuple(chain.from_iterable(range(first, last + 1) for first, last in intervals))
 
 
-REMEMBERED = 1_000
+REMEMBERED = 10_000
 """Largest number of exchanges of members that are remembered."""
 
 
@@ -142,13 +142,23 @@ def without(intervals: Intervals, gone: Iterable[int]) -> Intervals:
     spans = list(intervals)
     for number in gone:
         k = bisect_right(spans, (number, math.inf)) - 1
-        if k < 0:
-            continue
-        first, last = spans[k]
-        if number <= last:
-            around = (first, number - 1), (number + 1, last)
-            spans[k : k + 1] = [span for span in around if span[0] <= span[1]]
+        if k >= 0 and number <= spans[k][1]:
+            _cut(spans, k, number)
     return tuple(spans)
+
+
+def _cut(spans: list[tuple[int, int]], place: int, number: int) -> None:
+    """Leave `number` out of the interval at this place, which has it."""
+    first, last = spans[place]
+    if first < number < last:
+        spans[place] = first, number - 1
+        spans.insert(place + 1, (number + 1, last))
+    elif first < number:
+        spans[place] = first, number - 1
+    elif number < last:
+        spans[place] = number + 1, last
+    else:
+        del spans[place]
 
 
 def merged(ours: Iterable[tuple[int, int]], theirs: Iterable[tuple[int, int]]) -> Intervals:
@@ -180,10 +190,7 @@ def swapped(intervals: Intervals, number: int, other: int) -> Intervals:
     """Return the intervals with `other`, which must be in none of them, in place of `number`, which
     must be in one; adjoining intervals become one."""
     spans = list(intervals)
-    k = bisect_right(spans, (number, math.inf)) - 1
-    first, last = spans[k]
-    around = (first, number - 1), (number + 1, last)
-    spans[k : k + 1] = [span for span in around if span[0] <= span[1]]
+    _cut(spans, bisect_right(spans, (number, math.inf)) - 1, number)
     first = last = other
     begin = end = bisect_right(spans, (other, math.inf))
     if begin and spans[begin - 1][1] == other - 1:
@@ -319,19 +326,21 @@ class Numbers:
         """Remove the `count` lowest free numbers and return them. The caller makes sure that there
         are enough."""
         starts, ends = self._starts, self._ends
-        whole, left = 0, count
-        while (size := ends[whole] - starts[whole] + 1) < left:
+        taken: list[tuple[int, int]] = []
+        whole, left, first, last = 0, count, starts[0], ends[0]
+        while (size := last - first + 1) < left:
+            taken.append((first, last))
             left -= size
             whole += 1
-        first = starts[whole]
-        last = first + left - 1
-        taken = (*zip(starts[:whole], ends[:whole], strict=True), (first, last))
+            first, last = starts[whole], ends[whole]
+        taken.append((first, first + left - 1))
         if left == size:
             whole += 1
         else:
-            starts[whole] = last + 1
-        del starts[:whole], ends[:whole]
-        return taken
+            starts[whole] = first + left
+        if whole:
+            del starts[:whole], ends[:whole]
+        return tuple(taken)
 
     def remove(self, numbers: Intervals) -> None:
         """Remove these numbers, all of which are free, from the free ones."""

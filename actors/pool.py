@@ -93,10 +93,14 @@ class Pool:
     retired: set[int] = field(init=False, factory=set)
     """Workers that are DOWN for ever (rules.md, R8)."""
     _held_by: NDArray[np.int64] = field(init=False, factory=lambda: np.empty(0, np.int64))
-    """Number, by worker, of the copy that holds it, or -1."""
+    """Number, by worker, of the copy that holds it or was the last to hold it, or -1."""
     _holders: memoryview = field(init=False, factory=lambda: memoryview(b""))
     """View of `_held_by`, from which a single number is read in a fraction of numpy's time, while
     numpy sets those of a whole interval at once."""
+
+    _holding: set[int] = field(init=False, factory=set)
+    """Numbers of the copies that hold workers: as a copy gives all of its workers back, only it is
+    forgotten here, not each of thousands of workers."""
 
     def __attrs_post_init__(self) -> None:
         self.free = self.size
@@ -230,8 +234,8 @@ class Pool:
     def _all_free(self, taken: Intervals, numbers: Sequence[int]) -> bool:
         if self.numbers is not None:
             return self.numbers.has(taken)
-        holders, away = self._holders, self.away
-        return all(holders[n] < 0 and n not in away for n in numbers)
+        away = self.away
+        return all(self.holder(n) < 0 and n not in away for n in numbers)
 
     def exchange(self, copy: int, held: Intervals, count: int, index: int = 0) -> Intervals:
         """Resize a copy of the job with this index, which holds the workers `held`, to `count`
@@ -241,7 +245,10 @@ class Pool:
         had = members(held)
         if count < len(had):
             lost = self._spare(had, len(had) - count)
-            self.release(len(lost), intervals_of(lost))
+            spans = intervals_of(lost)
+            if self.changing:
+                self._hold(spans, -1)
+            self._free(len(lost), spans)
             return intervals_of(sorted(set(had).difference(lost)))
         if count == len(had):
             return held
@@ -266,14 +273,19 @@ class Pool:
             had = sorted(had, key=lambda n: (self._usable(n), n))
         return sorted(had[-count:])
 
-    def release(self, count: int, taken: Intervals) -> None:
-        """Take back from its copy the workers `taken`, `count` in number; none are named where they
-        are only counted. Those that are UP and are no spares count as free from now on."""
+    def release(self, copy: int, count: int, taken: Intervals) -> None:
+        """Take back from the copy numbered `copy` all its workers, which are `taken`, `count` in
+        number; none are named where they are only counted. Those that are UP and are no spares
+        count as free from now on."""
+        self._holding.discard(copy)
+        self._free(count, taken)
+
+    def _free(self, count: int, taken: Intervals) -> None:
+        """Count those of the workers `taken`, `count` in number, as free that are UP and are no
+        spares."""
         if not taken:
             self.free += count
             return
-        if self.changing:
-            self._hold(taken, -1)
         if self.away or self.spares:
             most = self.size - 1
             if taken and taken[-1][1] > most:
@@ -295,6 +307,8 @@ class Pool:
                 self.numbers.release(((worker, worker),))
 
     def _hold(self, taken: Intervals, copy: int) -> None:
+        """Note that the copy numbered `copy`, or none if it is -1, holds these workers."""
+        self._holding.add(copy)
         for first, last in taken:
             if first == last:
                 self._holders[first] = copy
@@ -305,7 +319,8 @@ class Pool:
 
     def holder(self, worker: int) -> int:
         """Return the number of the copy that holds this worker; -1 if none does."""
-        return self._holders[worker]
+        copy = self._holders[worker]
+        return copy if copy in self._holding else -1
 
     def move(self, worker: int, state: WorkerState, until: float | None) -> None:
         """Record that the worker has changed its state to `state`. `until` is the time at which it
@@ -313,7 +328,7 @@ class Pool:
         if state is UP:
             self._return(worker)
             return
-        if worker not in self.away and self._holders[worker] < 0 and worker < self.size:
+        if worker not in self.away and self.holder(worker) < 0 and worker < self.size:
             self.free -= 1
             if self.numbers is not None:
                 self.numbers.remove(((worker, worker),))
@@ -322,7 +337,7 @@ class Pool:
     def _return(self, worker: int) -> None:
         if self.away.pop(worker, None) is None:
             return
-        if self._holders[worker] < 0 and worker < self.size:
+        if self.holder(worker) < 0 and worker < self.size:
             self.free += 1
             if self.numbers is not None:
                 self.numbers.release(((worker, worker),))
@@ -337,7 +352,7 @@ class Pool:
         """Return (worker, time) for each worker that is not UP and that no copy holds, spares
         excluded. The time is that at which it is expected back UP; inf if that is not known."""
         away, size = self.away.items(), self.size
-        return [(n, until) for n, until in away if self._holders[n] < 0 and n < size]
+        return [(n, until) for n, until in away if self.holder(n) < 0 and n < size]
 
     # --- spares -------------------------------------------------------------------------------
 

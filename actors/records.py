@@ -87,7 +87,8 @@ class Records:
     def returned(self, workers: Sequence[int], now: float) -> None:
         """Record that these workers, those of a unit (worker, node or rack), come back from a
         repair at the time `now`."""
-        self._back.update(dict.fromkeys(workers, now))
+        for worker in workers:
+            self._back[worker] = now
 
     def blame(self, workers: Sequence[int], now: float) -> None:
         """Record that a fault is blamed, at the time `now`, on the unit (worker, node or rack) with

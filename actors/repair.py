@@ -354,7 +354,8 @@ class Repairs(Actor):
 
     @handles(Deal)
     def deal(self, _: Deal, __: int) -> None:
-        if self._unknown and self._awaited != self.now:
+        now = self.now
+        if self._unknown and self._awaited != now:
             self.await_known(AWAIT_KNOWN, NOTHING)  # more faults may become known
             return
         self._dealing = False
@@ -364,8 +365,8 @@ class Repairs(Actor):
             known.sort(key=lambda it: (it.law, it.unit.number))
         for fault in known:
             blamed.update(self._blame(fault))
-        if self._blamed_at != self.now:
-            self._blamed_at, self._blamed_now = self.now, set()
+        if self._blamed_at != now:
+            self._blamed_at, self._blamed_now = now, set()
         self._blamed_now |= blamed
         ran, self._ran = self._ran, []
         for members, computed in ran:

@@ -24,7 +24,7 @@ class EarlyRelease(SchedulerPart):
         event that leads to it."""
         scheduler, dispatcher = self.scheduler, self.scheduler.dispatcher
         index, processors, numbers = dispatcher.held[copy]
-        scheduler.pool.release(processors, numbers)
+        scheduler.pool.release(copy, processors, numbers)
         dispatcher.held[copy] = index, 0, ()
         for worker in members(numbers):
             dispatcher.promised.setdefault(worker, copy)

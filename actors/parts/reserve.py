@@ -18,6 +18,8 @@ from actors.worker_messages import CalledButDown, ComeInTime
 from policies.availability import WorkerState
 from policies.interface.queue import Queued
 
+UP, DOWN = WorkerState.UP, WorkerState.DOWN
+
 
 @define(eq=False)
 class Reserve(QueuePart):
@@ -47,8 +49,11 @@ class Reserve(QueuePart):
     def changed(self, worker: int, state: WorkerState) -> None:
         """Record that a worker has changed its state to `state`. A called one that is UP has
         come."""
-        (self.down.add if state is WorkerState.DOWN else self.down.discard)(worker)
-        if state is WorkerState.UP:
+        if state is DOWN:
+            self.down.add(worker)
+            return
+        self.down.discard(worker)
+        if state is UP:
             self.called.pop(worker, None)
 
     def carried_out(self, scheduler: Deciding, state: WaitingJobs, cause: int) -> None:

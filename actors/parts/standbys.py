@@ -8,7 +8,7 @@ goes DOWN at the same instant replaces nobody.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import ClassVar
 
@@ -66,9 +66,11 @@ class Ready:
     """Workers that went DOWN as standbys, and that the copy then released: messages about them may
     still come at the same instant."""
 
-    def up(self) -> Iterator[int]:
-        """Yield the standbys that are UP, ascending."""
-        return (worker for worker in self.speeds if worker not in self.away)
+    def up(self, count: int) -> list[int]:
+        """Return the lowest standbys that are UP, ascending; no more than `count`."""
+        if not self.away:
+            return list(islice(self.speeds, count))
+        return list(islice((worker for worker in self.speeds if worker not in self.away), count))
 
 
 @define(eq=False)
@@ -177,7 +179,7 @@ class Standbys(Part):
             copy.cause = cause
 
     def substitute(self, copy: Copy[Run], workers: Sequence[int]) -> Mapping[int, int]:
-        ready = list(islice(self._of[copy.number].up(), len(workers)))
+        ready = self._of[copy.number].up(len(workers))
         pairs = zip(workers, ready, strict=False)
         return {worker: self._promote(copy, worker, other) for worker, other in pairs}
 
