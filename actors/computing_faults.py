@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from heapq import heapify, heappop, heappush
+from heapq import heapify, heappop, heappush, heapreplace
 from itertools import count
 from math import inf
 from typing import Any
@@ -61,6 +61,9 @@ class Clock:
     def put(self, unit: int, left: float) -> None:
         """Have the unit fail once `left` of computing time has passed from now on."""
         self.deadlines[unit] = deadline = self.passed + left
+        if self.heap and self.heap[0][1] == unit:  # an earlier deadline, which counts no more
+            heapreplace(self.heap, (deadline, unit))
+            return
         heappush(self.heap, (deadline, unit))
         if len(self.heap) > 2 * len(self.deadlines) + STALE:
             self.heap = [(time, unit) for unit, time in self.deadlines.items()]
@@ -329,6 +332,10 @@ class ComputingFaults(Hazard):
         """Take the units whose time has run out from the clock's heap, and add them, with the
         clock, to `struck`. The timer was set for the unit `first`: rounding may leave a rest."""
         latest = max(clock.passed + ROUNDING * self._longest, clock.deadlines.get(first, -inf))
+        entry, second = clock.next(), min(clock.heap[1:3], default=None)
+        if entry is not None and entry[1] == first and (second is None or second[0] > latest):
+            struck[first] = clock  # alone, as most are: its new deadline takes the old one's place
+            return
         others = []
         while (entry := clock.next()) is not None and entry[0] <= latest:
             heappop(clock.heap)

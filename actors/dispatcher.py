@@ -280,10 +280,14 @@ class Dispatcher:
         `cause` is the number of the event that leads to it. Return whether a job holds the worker;
         if none does, nothing is sent. A job is told nothing of the rest of its nodes."""
         copy = self.holder(worker)
-        job = self.jobs.get(self.held[copy][0]) if copy >= 0 else None
+        job = self.job_of(copy)
         if job is not None:
             self.scheduler.send(job, kind(copy, worker, *more), cause)
         return job is not None
+
+    def job_of(self, copy: int) -> Actor | None:
+        """Return the address of the job of the copy with this number; None if it is -1."""
+        return self.jobs.get(self.held[copy][0]) if copy >= 0 else None
 
     def present(self, numbers: Intervals) -> str:
         """Return, as logs write numbers, the workers of `numbers` that a copy can use already:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import define, field
 
 from actors.events.repair import Struck
 from actors.runtime import message
@@ -14,10 +14,11 @@ from actors.runtime import message
 KINDS = tuple(Struck)
 
 
-@frozen(eq=False)
+@define(eq=False)
 class Unit:
     """Workers that fail, are blamed and are repaired as one: a single worker, a node or a rack. The
-    actor that repairs makes one object for each unit, so that equal units are the same.
+    actor that repairs makes one object for each unit, so that equal units are the same. It is read
+    only, but not frozen at run time, which doubles the cost of making it.
 
     `of` is its kind, `number` its number among the units of that kind, and `workers` the numbers of
     its workers.

@@ -192,11 +192,9 @@ class Run:
         run that held them before; None if none did. Return the number (seq) of the event."""
         begins = self.plan.begins
         source, saved = (begins.run, begins.done) if begins else (None, 0)
-        copy, work, base = self.copy, self.work, self.base
-        self.started = cause = self.record(
-            cause, RunStarted, copy.text, work, base, source, saved, keeps
-        )
-        return cause
+        about = self.copy.text, self.work, self.base, source, saved, keeps
+        self.started = self.actor.record(cause, RunStarted, self.actor.name, self.number, *about)
+        return self.started
 
     def start_up(self, length: float, cause: int) -> int:
         """Spend `length` time units on starting up, then have the members fetch what they lack; if
@@ -248,12 +246,13 @@ class Run:
             self.saving.count(self, cause)
         self.saving.drop(self)
         self.step = ENDED
+        actor = self.actor
         # A real process may end the last part late.
-        self.base = min(self.done(self.actor.now), self.work)
+        self.base = min(self.done(actor.system.loop.now), self.work)
         self.part = IDLE
         if self.owner.parts.watchers:
             self._watch()
-        cause = self.record(cause, RunEnded, outcome, self.base, kept)
+        cause = actor.record(cause, RunEnded, actor.name, self.number, outcome, self.base, kept)
         if self.still is not None:
             self.still.end_pause()
         for part in self.owner.parts.enders:
@@ -373,14 +372,15 @@ class Run:
         if length <= 0 and step is not LAST_VERIFICATION:
             self.part = IDLE
             return True, cause
-        rate = 0.0
+        rate, actor = 0.0, self.actor
         if stage in BY_MESSAGES:
             self.part = IDLE
         else:
             rate = self._rate()
-            self.part = Progress(length, 0, rate, self.actor.now)
+            self.part = Progress(length, 0, rate, actor.system.loop.now)
         if length and step is not OVERDUE:  # in OVERDUE the run computes on
-            cause = self.record(cause, StageStarted, stage, rate, self.base)
+            name, number = actor.name, self.number
+            cause = actor.record(cause, StageStarted, name, number, stage, rate, self.base)
         self._aim(cause)
         if self.owner.parts.watchers:
             self._watch()

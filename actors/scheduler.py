@@ -197,11 +197,14 @@ class Scheduler(Actor):
                 dispatcher.tracker.free(self.now, ((worker, worker),), cause)
             for part in self.to[SchedulerPart.came_up]:
                 part.came_up(worker, message.repaired, cause)
-        held = dispatcher.tell_job(cause, MemberStateChanged, worker, state, message.hidden)
-        if held and message.hidden:
+        copy = dispatcher.holder(worker)
+        job = dispatcher.job_of(copy)
+        if job is not None:
+            self.send(job, MemberStateChanged(copy, worker, state, message.hidden), cause)
+        if job is not None and message.hidden:
             self.hide(worker, cause)
         else:
-            self.known(worker, state, cause, dispatcher.holder(worker) if state is DOWN else -1)
+            self.known(worker, state, cause, copy if state is DOWN else -1)
 
     def known(self, worker: int, state: WorkerState, cause: int, copy: int) -> None:
         """Act on a worker's change of state, once the job that holds it knows of it: let the

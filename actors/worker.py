@@ -296,12 +296,12 @@ class Worker(Actor):
     def _take(self, fault: Fail, down: bool) -> bool:
         """Let the fault of this instant strike the worker, which is DOWN anyhow if `down` is true,
         and return whether it is DOWN then."""
-        self._failing = None
+        self._failing, loop = None, self.system.loop
         for unit, _ in self._struck:
             self._broken.add(unit)
         if not down:
-            self._fail(self.now, fault)
-        return down or self.due_by < self._until or bool(self._broken)
+            self._fail(loop.now, fault)
+        return down or loop.due_by < self._until or bool(self._broken)
 
     def _fail(self, now: float, fault: Fail) -> None:
         due_by = self.due_by

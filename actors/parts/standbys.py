@@ -8,8 +8,8 @@ goes DOWN at the same instant replaces nobody.
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Mapping, Sequence
-from itertools import islice
 from typing import ClassVar
 
 from attrs import define, field
@@ -59,18 +59,35 @@ class Ready:
     """The standbys of one copy."""
 
     speeds: dict[int, float] = field(factory=dict)
-    """Maps the standbys, ascending, to their speeds."""
+    """Maps the standbys to their speeds."""
+    numbers: list[int] = field(init=False)
+    """The standbys, ascending."""
     away: set[int] = field(init=False, factory=set)
     """Standbys that are RECLAIMED."""
     lost: set[int] = field(init=False, factory=set)
     """Workers that went DOWN as standbys, and that the copy then released: messages about them may
     still come at the same instant."""
 
+    def __attrs_post_init__(self) -> None:
+        self.numbers = sorted(self.speeds)
+
+    def add(self, worker: int, speed: float) -> None:
+        """Hold one more standby, which has this speed."""
+        self.speeds[worker] = speed
+        insort(self.numbers, worker)
+        self.lost.discard(worker)
+
+    def drop(self, worker: int) -> float:
+        """Hold a standby no longer; return its speed."""
+        self.numbers.remove(worker)
+        self.away.discard(worker)
+        return self.speeds.pop(worker)
+
     def up(self, count: int) -> list[int]:
         """Return the lowest standbys that are UP, ascending; no more than `count`."""
         if not self.away:
-            return list(islice(self.speeds, count))
-        return list(islice((worker for worker in self.speeds if worker not in self.away), count))
+            return self.numbers[:count]
+        return [worker for worker in self.numbers if worker not in self.away][:count]
 
 
 @define(eq=False)
@@ -99,7 +116,7 @@ class Standbys(Part):
         if message.ready is not None and message.ready.numbers:
             named, job = text(message.ready.numbers), self.job
             cause = job.record(cause, StandbysHeld, job.name, copy.last, named)
-            self._stage_in(copy, tuple(self._of[copy.number].speeds), cause)
+            self._stage_in(copy, tuple(self._of[copy.number].numbers), cause)
 
     def _stage_in(self, copy: Copy[Run], workers: Sequence[int], cause: int) -> None:
         """Have standbys fetch the job's program from the master, if there is a master and the
@@ -114,12 +131,7 @@ class Standbys(Part):
     def join(self, message: StandbyJoins, cause: int) -> None:
         """Record that a free worker is a standby of a copy from now on."""
         job, copy, worker = self.job, self.job.copies[message.copy], message.worker
-        ready = self._of[copy.number]
-        ends = next(reversed(ready.speeds), -1)
-        ready.speeds[worker] = message.speeds[0] if message.speeds else 1
-        if worker < ends:
-            ready.speeds = dict(sorted(ready.speeds.items()))
-        ready.lost.discard(worker)
+        self._of[copy.number].add(worker, message.speeds[0] if message.speeds else 1)
         copy.know((worker,), message.addresses)
         joined = job.record(cause, StandbyJoined, job.name, copy.last, worker)
         self._stage_in(copy, (worker,), joined)
@@ -146,8 +158,7 @@ class Standbys(Part):
         if state is not DOWN:
             self.job.resume_soon()
             return
-        del ready.speeds[worker]
-        ready.away.discard(worker)
+        ready.drop(worker)
         ready.lost.add(worker)
         cause = self.job.record(cause, StandbyLost, self.job.name, copy.last, worker)
         self.job.send(self.job.scheduler, WorkerLeft(copy.number, worker), cause)
@@ -188,7 +199,7 @@ class Standbys(Part):
         scheduler know that the copy no longer holds `worker`. Return the number (seq) of the event
         that logs it."""
         (_, fall), ready, job = copy.went_down[worker], self._of[copy.number], self.job
-        speed = ready.speeds.pop(other)
+        speed = ready.drop(other)
         job.replace(copy, ReplaceMember(copy.number, worker, other, copy.text, (speed,)))
         cause = job.record(fall, MemberReplaced, job.name, copy.last, worker, other)
         self._newcomers.setdefault(copy.number, {})[other] = cause
@@ -214,7 +225,7 @@ class Standbys(Part):
 
     def left(self, copy: Copy[Run], cause: int) -> None:
         self._newcomers.pop(copy.number, None)
-        copy.dismiss(tuple(self._of.pop(copy.number).speeds), cause, keep=False)
+        copy.dismiss(self._of.pop(copy.number).numbers, cause, keep=False)
 
 
 @define(eq=False)

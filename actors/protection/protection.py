@@ -36,6 +36,10 @@ class Protection:
     """The last plan from scratch, the checkpoint, and the plan that begins from it: most runs that
     are lost begin where the last one did."""
 
+    _saving: Saving | None = field(init=False, default=None)
+    """Object that takes the checkpoints of runs with the last plan by interrupting their work; it
+    keeps nothing of a run, so that all of them share it."""
+
     def placed(self, copy: Copy[Any], furthest: Callable[[], State | None]) -> Plan:
         """Return the plan of the first run of a copy that is placed now: from the job's checkpoint
         or, with cloning, from the state of the furthest run under way, which `furthest` returns,
@@ -86,7 +90,11 @@ class Protection:
             needed = rules.verified or rules.on_notice or rules.images_every
             if not needed and is_unseen():
                 return CountedSaving(plan)
-        return Saving(plan) if self.rules.blocking else SavingBeside(plan)
+        if not rules.blocking:
+            return SavingBeside(plan)
+        if self._saving is None or self._saving.plan is not plan:
+            self._saving = Saving(plan)
+        return self._saving
 
     @abstractmethod
     def save(self, copy: Copy[Any], state: State) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.random import PCG64, Generator, Philox
 from numpy.random.bit_generator import ISeedSequence
-from numpy.typing import NDArray
 
-NUMBERS = 4
+NUMBERS_SHIFT = 2
+NUMBERS = 1 << NUMBERS_SHIFT
 """Numbers that one step of Philox's counter makes."""
 UNITS_SHIFT = 8
 UNITS = 1 << UNITS_SHIFT
@@ -58,37 +58,27 @@ class UnitDraws:
     all else that a fault costs.
     """
 
-    __slots__ = ("_blocks", "_key", "_left", "_name", "_seed", "_tables", "drew")
+    __slots__ = ("_counts", "_key", "_name", "_seed", "_tables", "drew")
 
     def __init__(self, seed: int, name: str) -> None:
         self._seed, self._name = seed, name
         digest = blake2b(f"{seed}/{name}".encode(), digest_size=16).digest()
         self._key = int.from_bytes(digest, "little")
-        self._left: dict[int, list[float]] = {}
-        """Numbers of each unit's block that are still to come, the next one last."""
-        self._blocks: dict[int, int] = {}
-        """Number of each unit's next block."""
-        self._tables: dict[tuple[int, int], NDArray[np.float64]] = {}
+        self._counts: dict[int, int] = {}
+        self._tables: dict[tuple[int, int], memoryview] = {}
         self.drew = False
         """Whether anything has been drawn."""
 
     def random(self, unit: int) -> float:
         """Return the next number of this unit, uniform in [0, 1)."""
-        left = self._left.get(unit)
-        if not left:
-            self._left[unit] = left = self._next_block(unit)
-        return left.pop()
-
-    def _next_block(self, unit: int) -> list[float]:
-        """Return the numbers of the next block of this unit, the first one last."""
-        block = self._blocks.get(unit, 0)
-        self._blocks[unit] = block + 1
-        place = unit >> UNITS_SHIFT, block
+        count = self._counts.get(unit, 0)
+        self._counts[unit] = count + 1
+        place = unit >> UNITS_SHIFT, count >> NUMBERS_SHIFT
         table = self._tables.get(place)
         if table is None:
             table = self._table(*place)
-        row: list[float] = table[unit & UNITS - 1, ::-1].tolist()
-        return row
+        found: float = table[((unit & UNITS - 1) << NUMBERS_SHIFT) | (count & NUMBERS - 1)]
+        return found
 
     def exponential(self, unit: int, mean: float) -> float:
         """Return a draw of this unit from the exponential distribution with this mean, by inversion
@@ -106,13 +96,12 @@ class UnitDraws:
         self.drew = True
         return unit_stream(self._seed, self._name, unit)
 
-    def _table(self, group: int, block: int) -> NDArray[np.float64]:
-        """Make, for the units of a group, the numbers of this block of their sequences: a row for
-        each unit."""
+    def _table(self, group: int, block: int) -> memoryview:
+        """Make, for the units of a group, the numbers of this block of their sequences."""
         self.drew = True
         if len(self._tables) == MOST_TABLES:
             del self._tables[next(iter(self._tables))]
         counter = (block << BLOCK_SHIFT) + (group << UNITS_SHIFT)
-        made = Generator(Philox(key=self._key, counter=counter)).random((UNITS, NUMBERS))
-        self._tables[group, block] = made
-        return made
+        made = Generator(Philox(key=self._key, counter=counter)).random(UNITS << NUMBERS_SHIFT)
+        self._tables[group, block] = table = memoryview(made)  # type: ignore[arg-type]
+        return table

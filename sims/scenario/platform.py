@@ -230,9 +230,18 @@ class Platform:
     def alive(self, worker: int) -> bool:
         """Return whether the worker's state or speed can change by itself, without a fault: an
         owner can take it away, or its speed can differ from 1."""
+        if worker in self.reclaims or worker in self.windows or worker in self.kept:
+            return True
+        if worker < self.pool.workers:
+            return self._pool_alive
         own = self[worker]
-        theirs = worker in self.reclaims or worker in self.windows or worker in self.kept
-        return not own.unowned or own.varies or theirs
+        return not own.unowned or own.varies
+
+    @cached_property
+    def _pool_alive(self) -> bool:
+        """Whether the state or speed of each of the pool's workers can change by itself. Asked for
+        each of thousands of workers, it is cached."""
+        return not self.pool.unowned or self.pool.varies
 
     def changes(self, worker: int, rng: Generator) -> Iterator[Change]:
         """Yield (time, state) for each state that the worker's owner gives it, from time 0 on: by

@@ -349,9 +349,11 @@ class QueueDecider(Decider):
                 processors = part.members(waiting, processors)
             why = partial(self.promises.why, decision, waiting) if logged else None
             former = state.former.get(index, ()) if state.former else ()
-            about = cause, former, why, ready, sources.members, sources.others, sources.whole
-            copy, numbers, own = start(index, processors, *about)
-            if ready or sources.whole:
+            within, others, whole = sources.members, sources.others, sources.whole
+            copy, numbers, own = start(
+                index, processors, cause, former, why, ready, within, others, whole
+            )
+            if ready or whole:
                 processors = size_of(numbers)
             if self.within is None:
                 run = Run(now + waiting.held, index, processors, waiting, numbers, copy)
