@@ -1,8 +1,10 @@
-"""Reports of progress: what a job tells the scheduler of how far a copy of it is."""
+"""Reports of progress: what a job tells the scheduler of how far a copy of it is, and what it waits
+for where nothing goes on."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 
 from actors.copy import Copy
 from actors.events import BY_MESSAGES, Stage
@@ -26,6 +28,17 @@ def run_progress(job: int, copy: Copy[Run], saved: State | None) -> RunProgress:
     account = part.done, part.rate, part.since
     kept = saved.of(run.work) if saved else 0
     return RunProgress(*whose, run.stage, run.work, run.base, *account, run.started, kept)
+
+
+def awaited(copies: Collection[Copy[Run]]) -> str:
+    """Return what these copies of a job wait for: members that are not UP, or messages of members;
+    an empty text if neither."""
+    absent = sorted((worker, copy.name(worker)) for copy in copies for worker in copy.absent)
+    if absent:
+        return f"{', '.join(name for _, name in absent)} to be UP again"
+    under_way = [(copy, copy.run) for copy in copies if copy.run is not None]
+    lack = sorted((worker, copy.name(worker)) for copy, run in under_way for worker in run.missing)
+    return f"messages of {', '.join(it for _, it in lack)}" if lack else ""
 
 
 # --- when a malleable job computes again ----------------------------------------------------------

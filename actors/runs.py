@@ -39,7 +39,7 @@ from actors.messages import (
 )
 from actors.parts import ORDER, WANTING, Host, Part
 from actors.parts.asked import Parts
-from actors.progress_reports import run_progress
+from actors.progress_reports import awaited, run_progress
 from actors.protection import Protection
 from actors.protection.cloning import furthest_run
 from actors.protection.plan import Plan, State
@@ -488,12 +488,4 @@ class JobOfRuns(Job):
             self.send(self.scheduler, progress, cause)
 
     def waits_for(self) -> str | None:
-        copies = self.copies.values()
-        absent = sorted((worker, copy.name(worker)) for copy in copies for worker in copy.absent)
-        if absent:
-            return f"{', '.join(name for _, name in absent)} to be UP again"
-        awaited = [(copy, copy.run) for copy in copies if copy.run is not None]
-        lack = sorted(
-            (worker, copy.name(worker)) for copy, run in awaited for worker in run.missing
-        )
-        return f"messages of {', '.join(it for _, it in lack)}" if lack else super().waits_for()
+        return awaited(self.copies.values()) or super().waits_for()

@@ -18,7 +18,7 @@ from sims.history.reader import History, Run
 from sims.live.carrier import Carrier, LiveError
 from sims.live.holder import Peer, State, States, Work
 from sims.live.processes import Gone, Processes
-from sims.scenario import LiveSection
+from sims.scenario.live import LiveSection
 
 T = TypeVar("T")
 CHUNK = 0.05

@@ -27,8 +27,8 @@ from actors.scheduler import Scheduler
 from actors.worker_messages import Fail, ToldToEnd, TransferDue
 from sims.errors import unfit
 from sims.live.processes import BUSY, Gone, Processes
-from sims.scenario import LiveSection
 from sims.scenario.jobs import SCHEDULER
+from sims.scenario.live import LiveSection
 
 CARRIED: frozenset[type] = frozenset((AttemptOver, CheckpointDue, PartDue, TransferDue))
 """Classes of the messages that end an activity which takes real time."""

@@ -30,8 +30,9 @@ from sims.live.processes import Processes
 from sims.live.reality import Comparison, measure, predict
 from sims.log import LogFile
 from sims.packing import dumps, pack
-from sims.scenario import LiveSection, Scenario
+from sims.scenario import Scenario
 from sims.scenario.jobs import IterativeSection
+from sims.scenario.live import LiveSection
 from sims.scenario.loader import read
 from tests.sims.cli.commands import Shell
 

@@ -20,7 +20,7 @@ from sims.live.holder import Holder, Peer, hashed
 from sims.live.live import LiveResult, live, playable
 from sims.live.processes import BUSY, Gone, Processes, Seat
 from sims.packing import pack
-from sims.scenario import LiveSection
+from sims.scenario.live import LiveSection
 from tests.sims.live.worlds import BUDDIES, FREE, RIGID, scenario
 
 T = TypeVar("T")
