@@ -32,6 +32,7 @@ from sims.scenario.builders.jobs import Counterparts, JobMaker
 from sims.scenario.faults import NoFaults
 from sims.scenario.jobs import AnyJob, RigidJob, RigidSection
 from sims.scenario.jobs.sources import arrivals
+from sims.scenario.parts import PARTS
 from sims.scenario.submissions import Workload
 from sims.scenario.workers import gain_of, process_of
 from sims.scenario.workload import tell, workload
@@ -70,7 +71,7 @@ def _in_columns(scenario: Scenario) -> bool:
     bare = own.kind is ProtectionKind.NONE and not own.delay and not job.verification
     bare = bare and not any(job.before(it, first=True) for it in (None, *job.jobs))
     listed = all(map(_only_work, job.jobs))
-    return bare and listed and not any(_disturbances(scenario).values())
+    return bare and listed and not any(_disturbances(scenario))
 
 
 def _only_work(job: AnyJob) -> bool:
@@ -81,17 +82,19 @@ def _only_work(job: AnyJob) -> bool:
     return isinstance(job, RigidJob) and job.processors == 1 and alone
 
 
-def _disturbances(scenario: Scenario) -> dict[str, bool]:
-    """Map the section or key of each thing other than changes of speed that can happen to runs to
-    whether the scenario has it."""
-    return {
+def _disturbances(scenario: Scenario) -> Iterator[str]:
+    """Yield the section or key of each thing other than changes of speed that can happen to the
+    scenario's runs."""
+    known = {
         "faults": not isinstance(scenario.faults, NoFaults),
         "errors": any(scenario.errors.given.values()),
         "master": scenario.master is not None,
         "platform.availability": scenario.full_platform.owned,
         "job.cap": not isinf(scenario.cap),
-        "agents": bool(scenario.acts),
     }
+    yield from (key for key, there in known.items() if there)
+    for part in PARTS:
+        yield from part.disturbs(scenario)
 
 
 def _policy(scenario: Scenario) -> tuple[RedundancyPolicy, bool]:
@@ -202,9 +205,8 @@ def _moves_freely(rules: Rules) -> bool:
 def _refuse_mean(scenario: Scenario) -> None:
     if scenario.full_platform.pool.gain is None:
         return
-    own = [key for key, there in _disturbances(scenario).items() if there]
     raise unfit(
-        next(iter(own), "protection"),
+        next(_disturbances(scenario), "protection"),
         "under a mean gain no worker and no copy has a life of its own",
         ACCEPTED,
     )

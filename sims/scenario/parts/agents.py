@@ -48,6 +48,10 @@ class Agents(ScenarioPart):
 
             yield Ears.of(loop, scenario.present)
 
+    def disturbs(self, scenario: Scenario) -> Iterator[str]:
+        if scenario.acts:
+            yield "agents"
+
     def acts_refused(self, scenario: Scenario, ignored: bool) -> Mapping[Act, str]:
         if not ignored:
             return {}

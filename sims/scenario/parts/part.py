@@ -111,6 +111,11 @@ class ScenarioPart:
     def check_ignored(self, scenario: Scenario) -> None:
         """Raise InputError where the mechanism cannot stand beside a pack that ignores faults."""
 
+    def disturbs(self, scenario: Scenario) -> Iterator[str]:
+        """Yield the key of what can happen to runs because of the mechanism, besides changes of
+        speed, where the key is none that the scenario's builders know."""
+        yield from ()
+
     def acts_refused(self, scenario: Scenario, ignored: bool) -> Mapping[Act, str]:
         """Map what actors of the user's cannot do here, because of the mechanism, to the reason.
         `ignored`: a pack ignores some faults."""
