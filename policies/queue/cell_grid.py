@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import compress
 from math import inf
 
@@ -43,7 +43,7 @@ class Grid:
     rows: NDArray[np.int64]
     """As many rows as there are steps, and room for more."""
     column_of: dict[int, int]
-    """Maps each cell to its column."""
+    """Maps each cell to its column; the cells' columns come first, in this order."""
     late: set[int]
     """Cells with workers that were expected to be free by now and are not, because a run has
     outlived its estimate. They are free from step 1 on, which begins now, too."""
@@ -81,9 +81,9 @@ class Grid:
         made[: len(times)] = np.array(rows, dtype=np.int64).reshape(-1, width)
         return cls(times, made, column_of, late)
 
-    def now(self, cell: int) -> int:
-        """Return the number of free workers of a cell now."""
-        return int(self.rows[0, self.column_of[cell]])
+    def now(self) -> Iterable[tuple[int, int]]:
+        """Return pairs (cell, number of its free workers now)."""
+        return zip(self.column_of, self.rows[0].tolist(), strict=False)
 
     def least(self, step: int, end: int, place: Place | None = None) -> list[int]:
         """Return, by column, the least numbers of workers that are free in the steps from `step`

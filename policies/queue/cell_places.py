@@ -15,7 +15,7 @@ from policies.interface.queue import BatchView, Queued, QueueKey, Reservation
 from policies.maths.tolerance import ROUNDING
 from policies.queue.cell_grid import NOW, Place
 from policies.queue.cell_profile import CellProfile, bare_of, by_component
-from policies.queue.free_profile import Sought
+from policies.queue.free_profile import Sought, newcomers
 
 Kind = tuple[int, int, float]
 """Kind of a job, (partition, processors, held), on which its place depends."""
@@ -113,10 +113,8 @@ class CellPlaces:
     def fill(self, queue: Sequence[Queued]) -> None:
         """Give each job of the queue that has no place and does not start the earliest one that is
         left."""
-        due, starting = self.due, self.places
-        new = [it for it in queue if it.key[1] not in due and it.key[1] not in starting]
-        linked = self.profile.cells.linked
-        for waiting in new:
+        due, starting, linked = self.due, self.places, self.profile.cells.linked
+        for waiting in newcomers(queue, len(due) + len(starting), due, starting):
             partition = waiting.job.partition
             kind = partition, waiting.processors, waiting.held
             it = Placed(waiting, linked[partition], kind)
@@ -177,8 +175,8 @@ class CellPlaces:
             for cell, count in it.parts:
                 due[cell] += count
         for grid in profile.grids.values():
-            for cell in grid.column_of:
-                planned, there = grid.now(cell), free[cell]
+            for cell, planned in grid.now():
+                there = free[cell]
                 if planned > there and (down := profile.cells.cells[cell].back(now, now)) > now:
                     grid.change(((cell, planned - there),), -1, 0, down)
                     planned = there
@@ -269,18 +267,11 @@ class CellPlaces:
         self, it: Placed, until: float, sought: dict[tuple[int, bool], Sought]
     ) -> Place | None:
         """Return the earliest place of a job before the time `until`, if there is one."""
-        waiting, profile = it.waiting, self.profile
-        partition, processors, held = it.kind
-        key = partition, profile.cells.never_fits(partition, processors, held)
+        key = it.kind[0], self.profile.cells.never_fits(*it.kind)
         others = sought.get(key)
         if others is None:
             others = sought[key] = Sought()
-        since, _ = others.before(processors, held)
-        if since >= until:
-            return None
-        place, seen = profile.earlier(waiting, (it.start, it.parts), since, until)
-        others.add(processors, held, seen)
-        return place
+        return self.profile.earlier(it.waiting, (it.start, it.parts), until, others)
 
     def _is_settled(self, it: Placed) -> bool:
         """Return whether a job that stays where it is has no reason to take its workers from other

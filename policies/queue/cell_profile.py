@@ -7,7 +7,7 @@ do with them.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from math import inf, nextafter
@@ -19,6 +19,7 @@ from attrs import define
 from policies.interface.cells import Cells, Parts
 from policies.interface.queue import BatchView, Queued, Reservation, Run
 from policies.queue.cell_grid import NOW, Grid, Place
+from policies.queue.free_profile import Sought
 
 
 @define(eq=False)
@@ -85,29 +86,37 @@ class CellProfile:
             step = self.candidate(waiting, step + 1)
         return inf, ()
 
-    def earlier(
-        self, waiting: Queued, place: Place, since: float, until: float
-    ) -> tuple[Place | None, float]:
-        """Return the earliest place of a job that has the place `place`, at `since` or later and
-        before the time `until`; None if there is none. Return also a time before which no job that
-        needs as many workers for as long has a place, if its own begins no sooner."""
+    def earlier(self, waiting: Queued, place: Place, until: float, sought: Sought) -> Place | None:
+        """Return the earliest place of a job that has the place `place`, before the time `until`;
+        None if there is none. `sought` has how far one has been looked for in vain for jobs of its
+        partition that begin no later, and gets what is found now."""
+        grid, (start, _), processors = self.grid(waiting), place, waiting.processors
+        since, shortest = sought.before(processors, waiting.held)
+        if since >= until:
+            return None
+        times = grid.times
+        first, last = max(0, bisect_right(times, since) - 1), bisect_left(times, start)
+        few = (grid.rows[first:last, self._column(waiting)] < processors).tobytes()
+        if (enough := few.find(0)) < 0:
+            sought.add(processors, shortest, start)
+            return None
         # It may end before the old place begins, or go on in that.
-        apart = nextafter(place[0] - waiting.held, inf)
-        found, seen = self._apart(waiting, since, min(until, apart))
-        if found is None and until > apart:
-            found, enough = self._into(waiting, place, max(since, apart, self.now), until)
-            seen = min(seen, enough)
-        return found, min(seen, until)
+        apart = nextafter(start - waiting.held, inf)
+        beside = inf if few[-1] else times[first + few.rfind(1) + 1]
+        found, seen, over = None, inf, min(until, apart)
+        if since < over and times[first + enough] < over:
+            found, seen = self._apart(waiting, first + enough, over)
+        if found is None and until > apart and beside < inf:
+            into = max(since, apart, self.now, beside)
+            found, soonest = self._into(waiting, place, into, until)
+            seen = min(seen, soonest)
+        sought.add(processors, waiting.held, min(seen, until))
+        return found
 
-    def _apart(self, waiting: Queued, since: float, until: float) -> tuple[Place | None, float]:
-        """Return the earliest place at `since` or later and before `until`, beside all others; and
+    def _apart(self, waiting: Queued, first: int, until: float) -> tuple[Place | None, float]:
+        """Return the earliest place from step `first` on and before `until`, beside all others; and
         the first time at which enough workers are free, all cells taken together (inf: none)."""
-        grid = self.grid(waiting)
-        times, soonest = grid.times, inf
-        first = bisect_left(times, since)
-        step = grid.first(self._column(waiting), waiting.processors)
-        if step == len(times) or times[step] >= until:
-            return None, inf
+        times, soonest = self.grid(waiting).times, inf
         while (step := self.candidate(waiting, first, until)) >= 0:
             soonest = min(soonest, times[step])
             if parts := self.parts(waiting, step):
@@ -120,22 +129,24 @@ class CellProfile:
     ) -> tuple[Place | None, float]:
         """Return the earliest place at `since` or later and before `until` from which a job goes on
         in its place `place`; and the time from which enough workers are free up to that, all cells
-        taken together (inf: none)."""
-        grid, column, start = self.grid(waiting), self._column(waiting), place[0]
-        times, last = grid.times, grid.at(start)
-        if not last or grid.rows[last - 1, column] < waiting.processors:
-            return None, inf
+        taken together. From `since` on they are."""
+        grid = self.grid(waiting)
+        times, start = grid.times, place[0]
         for over in self.cells.ends_within(waiting.job.partition, since, start):
             grid.at(over)
         last, first = grid.at(start), bisect_left(times, since)
-        few = grid.rows[first:last, column] < waiting.processors
-        first += few.tobytes().rfind(1) + 1
-        for step in self._beside(waiting, place, first, last):
+        begin = times[first]
+        if begin >= until:
+            return None, begin
+        # That is the one for most; the next ones are looked at together.
+        if parts := self.parts(waiting, first, place):
+            return self._place(begin, parts), begin
+        for step in self._beside(waiting, place, first + 1, last):
             if times[step] >= until:
                 break
             if parts := self.parts(waiting, step, place):
-                return self._place(times[step], parts), times[first]
-        return None, times[first]
+                return self._place(times[step], parts), begin
+        return None, begin
 
     def _column(self, waiting: Queued) -> int:
         return self.grid(waiting).column(self.cells.of_partition[waiting.job.partition])
@@ -145,6 +156,8 @@ class CellProfile:
         place `place` begins, among which are all at which a job may be able to start and go on in
         that place."""
         grid, processors = self.grid(waiting), waiting.processors
+        if last - first < 2:
+            return range(first, last)
         times, rows, gained = grid.times, grid.rows, grid.adds(place[1]).tolist()
         cells = [grid.column_of[cell] for cell in self.cells.of_partition[waiting.job.partition]]
         # What is free in a cell until then must be free then, too, or be in the place.

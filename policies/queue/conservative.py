@@ -11,7 +11,14 @@ from attrs import define, field, frozen
 
 from policies.interface.queue import BatchView, Decision, Queued, Reservation
 from policies.maths.tolerance import ROUNDING
-from policies.queue.free_profile import Filling, FreeProfile, Kind, Sought, run_of_twins
+from policies.queue.free_profile import (
+    Filling,
+    FreeProfile,
+    Kind,
+    Sought,
+    newcomers,
+    run_of_twins,
+)
 
 Due = tuple[float, tuple[float, int], Queued, int]
 """A reservation: (start, sort key, queue entry, index of the job's kind)."""
@@ -172,21 +179,6 @@ class Places:
                 self._promise(waiting, time)
         return starts
 
-    def unknown(self, queue: Sequence[Queued], starting: int) -> list[Queued]:
-        """Return the jobs of `queue` that have no reservation yet and do not start now, in the
-        queue's order: those that have arrived since the last decision. `starting` is the number of
-        jobs that start now.
-
-        The search goes backwards because most orders put new jobs last.
-        """
-        missing, found = len(queue) - len(self.due) - starting, list[Queued]()
-        for waiting in reversed(queue if missing > 0 else ()):
-            if waiting.key[1] not in self.promised:
-                found.append(waiting)
-                if len(found) == missing:
-                    break
-        return found[::-1]
-
     def _which(self, kind: Kind) -> int:
         which = self._known.setdefault(kind, len(self.kinds))
         if which == len(self.kinds):
@@ -229,7 +221,8 @@ class Conservative:
                 plan.promised.pop(index, None)
             plan = Places(_free_profile(view), promised=plan.promised)
             starts = plan.fill([it[2] for it in due if it[1][1] not in gone])
-        starts += plan.fill(plan.unknown(view.queue, len(starts)))
+        known = len(plan.due) + len(starts)
+        starts += plan.fill(newcomers(view.queue, known, plan.promised))
         for waiting in starts:
             plan.promised.pop(waiting.key[1], None)
         return Decision(starts, memory=plan, promised=plan.new_promises)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from itertools import compress
 from math import inf
 from typing import Protocol
@@ -18,7 +18,7 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from policies.interface.queue import Reservation, Run
+from policies.interface.queue import Queued, Reservation, Run
 from policies.maths.tolerance import ROUNDING
 
 
@@ -264,6 +264,22 @@ def run_of_twins(kinds: Sequence[Kind], first: int, limit: int) -> int:
     while end < limit and kinds[end] == kind:
         end += 1
     return end
+
+
+def newcomers(queue: Sequence[Queued], known: int, *placed: Container[int]) -> list[Queued]:
+    """Return the jobs of `queue`, in its order, that have arrived since the last decision: all but
+    `known`, those whose indices are in one of `placed`.
+
+    The search goes backwards because most orders put new jobs last.
+    """
+    missing, found = len(queue) - known, list[Queued]()
+    for waiting in reversed(queue if missing > 0 else ()):
+        index = waiting.key[1]
+        if not any(index in some for some in placed):
+            found.append(waiting)
+            if len(found) == missing:
+                break
+    return found[::-1]
 
 
 @define(eq=False)

@@ -13,6 +13,7 @@ from policies.interface.queue import BatchJob, BatchView, Queued, Run
 from policies.maths.speedup import Rigid
 from policies.queue.cell_grid import NOW, Place
 from policies.queue.cell_profile import CellProfile
+from policies.queue.free_profile import Sought
 
 PARTITIONS = {"a": range(4), "b": range(2, 6), "c": range(6, 8)}
 
@@ -98,7 +99,7 @@ def test_an_earlier_place_is_the_one_that_a_job_finds_that_gives_up_its_own_firs
         place = places.get(waiting.key[1], (NOW, ()))
         if place[0] == NOW:
             continue
-        found, _ = profile.earlier(waiting, place, NOW, place[0])
+        found = profile.earlier(waiting, place, place[0], Sought())
         profile.take(place, waiting, 1)
         again = profile.earliest(waiting)
         assert found == (again if again[0] < place[0] else None)
@@ -125,10 +126,11 @@ def test_where_one_job_has_no_place_those_that_need_more_and_begin_later_have_no
     profile.take(places[gone], jobs[gone], 1)
     waits = [k for k in range(len(jobs)) if k != gone and places[k][0] != NOW]
     for one in waits:
-        _, seen = profile.earlier(jobs[one], places[one], NOW, places[one][0])
+        sought = Sought()
+        profile.earlier(jobs[one], places[one], places[one][0], sought)
         for other in waits:
-            more = jobs[other].processors >= jobs[one].processors
-            more &= jobs[other].held >= jobs[one].held and places[other][0] >= places[one][0]
-            if more and jobs[other].job.partition == jobs[one].job.partition:
-                found, _ = profile.earlier(jobs[other], places[other], NOW, places[other][0])
+            seen, _ = sought.before(jobs[other].processors, jobs[other].held)
+            later = places[other][0] >= places[one][0]
+            if later and jobs[other].job.partition == jobs[one].job.partition:
+                found = profile.earlier(jobs[other], places[other], places[other][0], Sought())
                 assert found is None or max(found[0], 0) >= seen
