@@ -25,7 +25,7 @@ class Chance:
     certain: bool = field(init=False)
     """Whether the event comes true always or never, so that nothing is drawn."""
     _listed: Iterator[int] | None = field(init=False, default=None)
-    """What is left of a list of outcomes; None: there is no list."""
+    """Outcomes of the list that are still to come; None: there is no list."""
 
     _probability: float = field(init=False, default=0)
     """Probability of the event, where there is no list."""

@@ -83,7 +83,7 @@ class Members(Sequence[int]):
     _size: int = -1
     """Number of the workers; -1 until it is known."""
     _listed: tuple[int, ...] | None = field(init=False, default=None)
-    """All numbers; None until they have been asked for."""
+    """All numbers of the set, listed; None until they have been asked for."""
 
     def __len__(self) -> int:
         if self._size < 0:

@@ -162,8 +162,9 @@ class Pool:
         return taken
 
     def allocate_rest(self, copy: int, whole: Intervals, taken: Intervals) -> Intervals:
-        """Allocate the rest of the nodes with the workers `whole` to the copy numbered `copy`,
-        which has the members `taken` of them; return it. The caller makes sure that it is free."""
+        """Allocate to the copy numbered `copy` the workers of its nodes that are no members of it,
+        and return them: `whole` are all workers of these nodes, `taken` the members. The caller
+        makes sure that the rest is free."""
         assert self.numbers is not None
         rest = without(whole, members(taken))
         if rest:

@@ -1,5 +1,5 @@
-"""Reports of progress: what a job tells the scheduler of how far a copy of it is, and what it waits
-for where nothing goes on."""
+"""Reports of progress: a job tells the scheduler how far each of its copies is, and why a copy
+waits that makes no progress."""
 
 from __future__ import annotations
 

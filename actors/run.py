@@ -102,7 +102,8 @@ class Run:
     missing: set[int] = field(init=False, factory=set)
     """Members that still lack a message, or have not sent theirs, in the present part."""
     still: Standstill | None = field(init=False, default=None)
-    """What halts the run, or has; None: nothing ever has."""
+    """The run's standstill, which keeps why it is halted; None until a member first hangs or the
+    run first pauses."""
     started: int = field(init=False, default=NOTHING)
     """Number of the event that logs the run's start."""
     due: float = field(init=False, default=math.inf)
@@ -159,7 +160,7 @@ class Run:
 
     @property
     def standstill(self) -> Standstill:
-        """What halts the run; made when it is first asked for."""
+        """The run's standstill, which keeps why it is halted; made when it is first asked for."""
         if self.still is None:
             self.still = Standstill(self)
         return self.still

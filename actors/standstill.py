@@ -1,5 +1,5 @@
-"""What keeps a run standing still though its members are UP: a member hangs, or the run pauses
-(rules.md, F6)."""
+"""Halts a run though its members are UP: while a member hangs, and while the run pauses (rules.md,
+F6)."""
 
 from __future__ import annotations
 

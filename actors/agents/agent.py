@@ -23,7 +23,7 @@ runs of a job fail, that a run hangs, and which unit of a node is at fault."""
 
 @frozen
 class Surroundings:
-    """What an agent knows of the world from the start."""
+    """The platform as an agent knows it from the start."""
 
     workers: int
     """Number of workers."""
@@ -162,11 +162,11 @@ class Agent(Actor):
     """
 
     does: ClassVar[Collection[Act]] = tuple(Act)
-    """What the agent may do. The world is prepared for that and, without acts on workers, is as
-    fast as without agents."""
+    """Kinds of acts that the agent may carry out. The world is prepared for these and, without acts
+    on workers, is as fast as without agents."""
 
     name: str = field(default="", kw_only=True)
-    """Its name in the log; by default that of its class."""
+    """Name of the agent in the log; by default that of its class."""
     jobs: tuple[str, ...] = field(default=(), kw_only=True)
     """Names of the scenario's jobs that it submits, in that order; `*` stands for any characters.
     They have no other time of submission."""
@@ -282,7 +282,7 @@ class Ears:
 
     loop: VirtualTimeLoop
     agents: dict[type[Event], list[Agent]]
-    """Maps classes of events to the agents that hear of them."""
+    """Maps each class of events to the agents that handle it."""
 
     @classmethod
     def of(cls, loop: VirtualTimeLoop, agents: Iterable[Agent]) -> Self:

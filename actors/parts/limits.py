@@ -29,7 +29,7 @@ class Counting(enum.Enum):
     RUNS = "runs"
     """No others: reservations are made anew at each decision."""
     RESERVATIONS = "reservations"
-    """Those with a reservation, which is kept."""
+    """Jobs with a reservation, which is kept."""
     PLANNED = "planned"
     """All that are in the queue, as each gets a reservation, which is kept."""
 
@@ -39,7 +39,7 @@ class Limit:
     """The most that the jobs of one user, group or queue may run and hold at once."""
 
     per: str
-    """What counts together: `user`, `group` or `queue`, an attribute of jobs."""
+    """Attribute by which jobs are counted together: `user`, `group` or `queue`."""
     jobs: float = inf
     """Largest number of jobs that run at once."""
     processors: float = inf

@@ -15,8 +15,9 @@ NUMBERS = 1 << NUMBERS_SHIFT
 """Numbers that one step of Philox's counter makes."""
 UNITS_SHIFT = 8
 UNITS = 1 << UNITS_SHIFT
-"""Number of neighbouring units whose numbers are made at once: for a few units, that takes as long
-as a generator for each, for thousands a hundredth of it."""
+"""Number of neighbouring units whose numbers are made at once. For a few units, one such table
+takes as long to make as one generator for each unit; for thousands of units, a hundredth of
+that."""
 BLOCK_SHIFT = 64
 MOST_TABLES = 1_024
 """Largest number of tables, of 8 kB each, that a source keeps; others are made anew if needed."""

@@ -69,7 +69,7 @@ class Choosy(Protocol):
 
 
 class MessageLog(Protocol):
-    """What records the messages that actors receive: a journal, or what stands beside one."""
+    """Interface of an object that records the messages that actors receive."""
 
     def record_by(
         self, actor: str, cause: int, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs

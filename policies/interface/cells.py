@@ -48,7 +48,7 @@ class Cell:
     """Workers that are in the same partitions and are DOWN in the same windows."""
 
     workers: tuple[tuple[int, int], ...]
-    """Their numbers, as intervals."""
+    """Numbers of these workers, as intervals."""
     windows: tuple[Window, ...]
     """Spans of time in which their owner has them DOWN, sorted and disjoint."""
     partitions: tuple[int, ...]
@@ -222,8 +222,8 @@ class Cells:
 
     @cached_property
     def component_of(self) -> tuple[int, ...]:
-        """For each cell the lowest number of the partitions that are linked through it (see
-        `linked`); -1 for a cell of no partition."""
+        """Maps each cell to the lowest number of the partitions that are linked through the cell
+        (see `linked`); -1 for a cell of no partition."""
         linked = self.linked
         return tuple(linked[it.partitions[0]] if it.partitions else -1 for it in self.cells)
 
@@ -245,7 +245,8 @@ class Cells:
 
     @cached_property
     def _nodes(self) -> tuple[tuple[int, ...], ...]:
-        """For each cell the cells of the node that it is a part of; itself where it is of none."""
+        """Maps each cell to all cells of its node; to the cell alone if it is no part of one
+        node."""
         of: dict[int, list[int]] = {}
         for k, cell in enumerate(self.cells):
             of.setdefault(cell.node, []).append(k)

@@ -89,8 +89,8 @@ class BatchJob:
 
     @property
     def bare(self) -> bool:
-        """Whether an attempt is nothing but the job's computation on its own processors, and is
-        lost with any of them."""
+        """Whether an attempt only computes, on its own processors alone, and is lost when any of
+        them fails."""
         return not (self.preparation or self.held_ready or self.replication or self.node)
 
     @property
@@ -117,7 +117,7 @@ class BatchJob:
 
 
 Rank = Any
-"""What sorts the queue: a number, -priority; where jobs have tiers, the pair (-tier,
+"""Sort key of a job by its priority: the number -priority; where jobs have tiers, the pair (-tier,
 -priority)."""
 QueueKey = tuple[Rank, int]
 """Sort key of the queue: (rank, job index)."""

@@ -104,8 +104,8 @@ class WeibullLives:
         return found
 
     def residual(self, times: Floats) -> Floats:
-        """Return, for each of `times`, the probability that at most this much is left of a life at
-        an arbitrary moment of it."""
+        """Return, for each of `times`, the probability that a life, seen at an arbitrary moment of
+        it, ends within this time."""
         return residual_cdf(times, self.mean, self.shape)
 
 

@@ -50,7 +50,7 @@ class Grid:
     _sums: dict[CellNumbers, int] = field(init=False, factory=dict)
     """Maps sets of cells to the columns of their sums."""
     _added: dict[Parts, NDArray[np.int64]] = field(init=False, factory=dict)
-    """What some workers of cells add to each column of a row."""
+    """Maps workers, counted by cell, to the numbers that they add to the columns of a row."""
     _most: dict[int, list[int]] = field(init=False, factory=dict)
     """By column, the most workers that are free at any time from now to each step."""
     _merged: int = field(init=False)

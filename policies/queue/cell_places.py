@@ -51,12 +51,13 @@ class Placed:
 
     waiting: Queued
     component: int
-    """That of the job's partition (`Cells.linked`)."""
+    """Component of the job's partition: the lowest number of all that are linked with it
+    (`Cells.linked`)."""
     kind: Kind
     start: float = inf
     parts: Parts = ()
     rank: tuple[float, QueueKey] = field(default=(inf, (0, 0)))
-    """What sorts places: the start, then the job's key in the queue."""
+    """Sort key of places: the start, then the job's key in the queue."""
     tried: int = -1
     """Number of the last opening that was there when no earlier place was found."""
     settled: int = -1

@@ -21,7 +21,7 @@ from policies.queue.cell_profile import CellProfile, bare_of, end_of, ends_of
 
 
 class Room(Protocol):
-    """What is known of the free workers of cells, in which jobs are given their places."""
+    """The free workers of cells, now and later, among which jobs are given their places."""
 
     cells: Cells
     bare: list[int]
@@ -56,8 +56,9 @@ class Later:
 
 @define(eq=False)
 class Foreseen:
-    """What is known of later starts on cells of which nothing is reserved. It holds from one
-    decision to the next as long as the same runs are under way, such as when a job arrives."""
+    """Later starts of jobs on cells without reservations, computed once for each kind of job. They
+    hold from one decision to the next as long as the same runs are under way, such as when a job
+    arrives."""
 
     running: Sequence[Run]
     starts: dict[Kind, Later] = field(factory=dict)

@@ -22,8 +22,8 @@ Taken = dict[CellKey, int]
 
 @define(eq=False)
 class CellPlan:
-    """The workers of each cell that are free now, and that become free later, and what has been
-    promised of them."""
+    """The workers of each cell that are free now or become free later, and the reservations made on
+    them."""
 
     w: World
     keys: list[CellKey]

@@ -1,5 +1,5 @@
 """Checks the reservations that a queue's policy makes where workers differ (rules.md, G4 to G6):
-who has one, and from when on."""
+which jobs have one, and from which time on."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ PLANLESS = "FCFS", "R-SHELF-B", "R-SHELF-NB", "R-SHELFFILL-B", "R-SHELFFILL-NB"
 
 
 def node_of(w: World, node: int) -> range:
-    """Return the workers of a node on which jobs start: spares are none of them."""
+    """Return the workers of a node on which jobs start, which excludes spares."""
     size = w.platform.node
     return range(node * size, min((node + 1) * size, w.able))
 
@@ -217,7 +217,7 @@ class TakenNodes:
     """The nodes of a start in an exclusive partition."""
 
     whole: dict[int, range]
-    """Those that are free whole, by number."""
+    """Maps numbers of nodes to their workers, for the nodes that are wholly free."""
     members: frozenset[int]
     touched: frozenset[int]
     """Numbers of the nodes with members."""
@@ -235,8 +235,9 @@ class TakenNodes:
 
 
 def _check_nodes(w: World, job: ExpectedJob, taken: Spans, may: list[int]) -> TakenNodes:
-    """Check that the members `taken` of a start in an exclusive partition fill nodes that are free
-    whole among the workers `may`, all but one of them; return the nodes."""
+    """Check that the members `taken` of a start in an exclusive partition fill nodes whose workers
+    are all among the free ones `may`; one of these nodes may have workers left over. Return the
+    nodes."""
     whole, members = in_whole_nodes(w, may), frozenset(numbers(taken))
     touched = frozenset(n // w.platform.node for n in members)
     allowed(touched <= whole.keys(), "{} gets a part of nodes that are not free", job.name)

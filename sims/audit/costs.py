@@ -28,7 +28,7 @@ Times = NDArray[np.float64]
 
 
 class SharedBandwidth(Protocol):
-    """What the costs of checkpoints on shared storage follow from."""
+    """Shared storage, whose bandwidth determines the cost of a checkpoint."""
 
     bandwidth: float
     each: float
@@ -37,7 +37,7 @@ class SharedBandwidth(Protocol):
 
 @frozen
 class GivenPack:
-    """What malleable applications that share a platform have in common."""
+    """Settings that the malleable applications of one platform share."""
 
     pair: int
     """Number of workers in a group; the sizes of applications are multiples of it."""

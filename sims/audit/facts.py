@@ -83,7 +83,7 @@ class ExpectedJob(Emitter):
     bounds: dict[int, int] = Factory(dict)
     """Maps workers to mu_q, the largest number of tasks."""
     speedup: Any = None
-    """Its speedup in the scenario, where a pack schedules the job."""
+    """The job's speedup in the scenario, where a pack schedules the job."""
     application: Any = None
     """ApplicationDescribed of a job that a pack schedules."""
     costs: Any = None
@@ -464,7 +464,7 @@ class HeadLine:
     after: type[Event]
     """Class of the lines that it comes right after."""
     once: bool = True
-    """Whether a log has at most one of them."""
+    """Whether a log has at most one such line."""
 
 
 @frozen(eq=False)

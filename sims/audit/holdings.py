@@ -21,7 +21,7 @@ class Holdings:
     free: Free = Factory(Free)
     """Free workers that may get a job."""
     spare: Free = Factory(Free)
-    """Free spares."""
+    """Free workers that only replace members (spares)."""
     able: int = 0
     """Number of workers without spares."""
     resting: set[int] = Factory(set)

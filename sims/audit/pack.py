@@ -44,7 +44,7 @@ class PackChecks(DecisionChecks):
     that share the platform (malleable17)."""
 
     expectations: Expectations = field(init=False)
-    """What the applications report of their progress, by which the policy decides."""
+    """Progress that the applications report, by which the policy decides."""
     over: dict[str, int] = Factory(dict)
     """Maps jobs that completed at this instant to the event that ended their run."""
     released: bool = False

@@ -30,7 +30,7 @@ class UsedByUser:
     """Decayed processor-time of one user."""
 
     past: float = 0.0
-    """That of copies that have ended, as it was at the time `at`."""
+    """Usage by copies that have ended, decayed to the time `at`."""
     at: float = 0.0
     running: dict[ExpectedCopy, float] = Factory(dict)
     """Maps the user's copies that hold workers to the times since which they do."""
@@ -38,7 +38,7 @@ class UsedByUser:
 
 @define(eq=False)
 class Priorities:
-    """The order of the queue, and what it depends on."""
+    """Derives the order of the queue from users' usage and the jobs' sizes."""
 
     w: World
     settings: Mapping[str, str]

@@ -22,7 +22,7 @@ DOWNTIME = 60.0
 TIMED = ("exponential", "weibull", "list")
 """Kinds of laws whose faults all have the downtime that the law gives."""
 SPAN = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
-"""Pattern of a number of a unit, or of a range of them."""
+"""Pattern of the number of a unit (`7`), or of a range of such numbers (`0-3`)."""
 Table = Mapping[str, Any]
 Member = TypeVar("Member", bound=enum.Enum)
 
@@ -75,7 +75,7 @@ class Messages:
 
 @frozen
 class GivenPlatform:
-    """What the scenario says of the platform."""
+    """The platform, as the scenario describes it."""
 
     size: int
     """Number of workers."""
@@ -101,7 +101,8 @@ class GivenPlatform:
 
 @frozen
 class GivenRepair:
-    """What the scenario says of repairs."""
+    """Repairs, as the scenario describes them: their stages, and the causes of faults that they
+    remove."""
 
     laws: tuple[RepairLaw, ...]
     """Law of the time that each stage takes."""
@@ -119,13 +120,13 @@ class GivenRepair:
 
 
 NOTHING = Asked()
-"""What a job asks for that asks for no mechanism: the only such object, as jobs are many."""
+"""Mechanisms of a job that asks for none. Such jobs, of which there are many, share this object."""
 
 
 @define(eq=False)
 class Given:
-    """What the scenario in a log's first line gives. Its methods raise Broken where it says what
-    cannot be."""
+    """The scenario in a log's first line. Its methods raise Broken where it holds an impossible
+    value."""
 
     table: Table
     """The whole scenario."""
@@ -149,7 +150,7 @@ class Given:
 
     @property
     def platform(self) -> GivenPlatform:
-        """What is said of the platform."""
+        """The platform that the scenario describes."""
         pool = _table(self.table, "platform")
         faults = (it for it in self.laws if it.get("effect") != "hang")
         node, spares = whole(pool, "node", 1), whole(pool, "spares", 0)
@@ -192,7 +193,7 @@ class Given:
 
     @property
     def repair(self) -> GivenRepair | None:
-        """What is said of repairs; None if nothing is repaired."""
+        """The repairs that the scenario describes; None if nothing is repaired."""
         section = _table(self.table, "repair")
         if not section:
             return None

@@ -264,7 +264,7 @@ class World:
     head: ScenarioStarted = field(init=False)
     """First line of the log."""
     given: Given = field(init=False)
-    """What the scenario in that line gives."""
+    """The scenario in that line."""
     usual: Asked = NOTHING
     """Mechanisms for which a job asks that the scenario does not list."""
     first: int = 0
@@ -281,7 +281,7 @@ class World:
     holdings: Holdings = field(
         init=False, default=Factory(lambda self: Holdings(self.jobs, self.workers), takes_self=True)
     )
-    """Which workers are free, and which copies hold the others."""
+    """The free workers, and the copies that hold the other workers."""
     speeds_vary: bool = False
     """Whether the log has had a change of speed."""
     counts: list[int] = field(factory=lambda: [0, 0, 0])
@@ -312,7 +312,7 @@ class World:
     changeover: float = 0
     """Time before a run does anything on workers that its job did not hold."""
     pack: Any = None
-    """What a pack's applications have in common, where a pack decides."""
+    """Settings that a pack's applications share, where a pack decides."""
     reporters: dict[str, Emitter] = Factory(dict)
     """Maps a pack's jobs to the emitters of lines about their expected ends."""
     partitions: Sequence[Any] = ()
@@ -322,7 +322,7 @@ class World:
     windows: list[tuple[float, float, Spans]] = Factory(list)
     """Windows in which workers are DOWN: from, to, and the workers."""
     platform: GivenPlatform = field(init=False)
-    """What the scenario says of the platform."""
+    """The platform that the scenario describes."""
     joined: float = -1
     """Time of the last decision before which repaired workers joined copies."""
     replaces: bool = False

@@ -52,7 +52,7 @@ class RunStatus(enum.Enum):
     processors."""
     KILLED = "with jobs killed"
     DEPLETED = "ran out of workers"
-    """So many workers retired that too few were left for a job."""
+    """Workers retired, and too few were left for a job."""
     RAISED = "raised"
     """An error ended the run: its policy's, or its worker died."""
 

@@ -31,7 +31,7 @@ NAMES = {
 }
 """Maps keys of a question to those of a campaign file, where these differ."""
 SEARCHED = {"changes": "set"} | {key: f"tune.{key}" for key in TuneSection.model_fields}
-"""The same for a file with `[tune]`."""
+"""Maps keys of a search to those of a campaign file with `[tune]`, where these differ."""
 
 
 def load_campaign(

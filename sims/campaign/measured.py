@@ -62,7 +62,7 @@ class Bound:
 
 @frozen
 class Measured:
-    """By what a question measures runs."""
+    """The measures of a question's runs, and how variants are compared by them."""
 
     gauges: tuple[AnyMeasure, ...] = (Measure.MAKESPAN,)
     """Measures in their order; the first is that of a search, of pictures and of `precision`."""

@@ -45,7 +45,8 @@ class Where:
     """Folder of results; a search or campaign that was stopped goes on from it. None keeps the
     results in memory."""
     workers: Workers | Executor | None = None
-    """What makes the runs; default: processes on this machine, one per core."""
+    """Pool of processes or other executor that makes the runs; default: processes on this machine,
+    one per core."""
     watch: Watch = unwatched
     say: Callable[[str], object] = unsaid
     """Function that is called with the plan of a search, once the time of a run is known."""

@@ -26,7 +26,7 @@ from sims.world import with_given
 
 @frozen(eq=False)
 class Subject:
-    """What a question is about: a scenario, with settings that all of its runs have."""
+    """Subject of a question: a scenario, with settings that all of its runs have."""
 
     source: str | Source
     """Path of the scenario's file, its table, the scenario itself, or (a text) the function of the

@@ -52,7 +52,7 @@ CIRCLE = re.compile(
 )
 """A circle as matplotlib draws it, in eight curves: from its lowest point over its highest."""
 RASTER = re.compile(r"(?<=data:image/png;base64,)[\w+/=\s]+")
-"""Shapes that are drawn as pixels, as there are too many of them."""
+"""Pixels of shapes that are too many to be drawn one by one."""
 STEP = re.compile(r"([A-Za-z])([^A-Za-z]*)")
 """A command of a path, with its numbers."""
 

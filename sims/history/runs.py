@@ -403,7 +403,7 @@ class Part:
     """Base class of the mechanisms of runs, each of which follows events of its own."""
 
     holds: ClassVar[frozenset[type[Event]]] = frozenset()
-    """Those of its event classes that determine which runs hold which workers."""
+    """Event classes of the part that determine which runs hold which workers."""
 
     history: Runs
 

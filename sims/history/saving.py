@@ -1,5 +1,5 @@
-"""Follows the checkpoints of runs, of those that stand still for them and of those that go on, and
-writes rows of them."""
+"""Follows the checkpoints of runs, whether these stand still meanwhile or not, and writes one row
+for each time that a checkpoint is taken, stored or lost."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ class CheckpointStep(enum.Enum):
     """Says what happened to a checkpoint."""
 
     TAKEN = "taken"
-    """It is complete: among members, at the master or on shared storage."""
+    """The checkpoint is complete: among members, at the master or on shared storage."""
     STORED = "stored"
     """Having been complete among members, it is so at the master or on shared storage too."""
     LOST = "lost"
-    """It was lost with the members that kept it in memory."""
+    """The checkpoint was lost with the members that kept it in memory."""
 
 
 @frozen
@@ -81,10 +81,10 @@ class CheckpointRow:
     run: RunNumber
     """Run that took the checkpoint; of a lost one, the last run on the workers that kept it."""
     step: CheckpointStep
-    """What happened to the checkpoint."""
+    """The change to the checkpoint."""
     seq: Told
     t: Time
-    """Time of that."""
+    """Time of the change."""
     workers: WorkerSet
     """Members of the run; of a lost checkpoint, those of the workers that went DOWN."""
     done: Work | None = None

@@ -36,11 +36,11 @@ class Partition:
     too."""
 
     number: int
-    """Its place in the scenario, from 0."""
+    """Place of the partition in the scenario, from 0."""
     name: str
     workers: Intervals
     tier: int
-    """Its jobs come before those of a partition with a lower tier."""
+    """Tier: jobs of a partition with a higher tier come first in the queue."""
     exclusive: bool
     """Whether its jobs hold whole nodes."""
     node: int
@@ -78,7 +78,7 @@ class Job:
     partition: Partition | None = None
     """The partition whose workers the job may have; None if all workers form one pool."""
     head: Head = field(factory=Head)
-    """What the scenario says of the job."""
+    """The log's scenario, from which the job's own settings are read."""
     protection: ProtectionDescribed | None = None
     """Description of the job's protection; None stands for re-execution from scratch."""
     holdings: int = 0

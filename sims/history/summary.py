@@ -73,7 +73,7 @@ class Faults:
     detected: int = 0
     """Number of hangs that were detected; the other runs ended before, or the log does."""
     head: Head = field(factory=Head, eq=False)
-    """What the scenario says: where it has faults repaired, each is an event of its own."""
+    """The log's scenario: if faults are repaired in it, each fault is an event of its own."""
     some: set[int] = field(factory=set)
     """Numbers of the laws that strike some units only, such as lemons, which were drawn."""
     worn: int = 0
@@ -145,7 +145,8 @@ class Repairs:
     drops: Counter[str] = field(factory=Counter)
     """Number of times that groups of members have dropped out of runs, and rejoined them."""
     head: Head = field(factory=Head, eq=False)
-    """What the scenario says of repairs, and of workers that are called."""
+    """The log's scenario, which says whether anything is repaired and whether workers are
+    called."""
 
     @property
     def described(self) -> bool:
@@ -208,7 +209,8 @@ WANTED: frozenset[type[Event]] = frozenset(
 )
 """Events that a summary is computed from, which are few of a log's."""
 FAULTS_TOO = WANTED | {WorkerChanged}
-"""The same with changes of workers, from which faults are counted."""
+"""Events that a summary is computed from, with the changes of workers from which it counts
+faults."""
 ARRIVALS: frozenset[type[Event]] = frozenset((JobSubmitted, JobDescribed, JobCompleted))
 """Events from which a summary has the submissions, sizes and completions of jobs, and no more."""
 
@@ -327,8 +329,8 @@ class Summary:
                 self.doubts.append(event.doubt)
 
     def use_scenario(self, scenario: Scenario) -> None:
-        """Take what the log's first line has of the scenario from the scenario itself: a sink that
-        wants some events only gets no text of it."""
+        """Use the scenario itself in place of its text in the log's first line: a sink that wants
+        only some events gets this line without the text."""
         self._read_scenario(Head(given=scenario))
 
     def _read_scenario(self, head: Head) -> None:

@@ -87,7 +87,7 @@ class Workers:
     speeds: dict[int, float] = field(init=False, factory=dict)
     """Maps numbers of workers to the speeds that the log gave; the speed of all others is 1."""
     head: Head = field(init=False, factory=Head)
-    """What the scenario of the log says."""
+    """The scenario of the log."""
     windows: list[MaintenancePlanned] = field(init=False, factory=list)
     """Windows in which owners take workers DOWN, in the order of the log."""
     zone: str = field(init=False, default="UTC")

@@ -43,7 +43,7 @@ class Point(enum.Enum):
     RETIREMENT = "retirement"
     """The repaired workers, or nodes, that do not come back."""
     AGENT = "agent"
-    """What an agent, an actor of the user's own in the world, does there."""
+    """The acts of an agent, an actor of the user's own in the world."""
 
 
 @frozen(eq=False)

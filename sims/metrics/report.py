@@ -98,8 +98,8 @@ class Report:
         self._history.apply(record)
 
     def use_scenario(self, scenario: Scenario) -> None:
-        """Take what the log's first line has of the scenario from the scenario itself: a sink that
-        wants some events only gets no text of it."""
+        """Use the scenario itself in place of its text in the log's first line: a sink that wants
+        only some events gets this line without the text."""
         self._history.use_scenario(scenario)
         self.summary.use_scenario(scenario)
 

@@ -32,7 +32,7 @@ class Paint:
     glyph: str = ""
     """Name of a sign's marker in bokeh."""
     of: str = ""
-    """Name of the use of the ledger that a note's slices are of."""
+    """Use of workers, by its name in the ledger, to which a note's slices belong."""
 
 
 def _paints(what: str) -> dict[str, Paint]:

@@ -1,5 +1,5 @@
-"""What the values of a trace mean for a worker, and what its nodes are called: scenario files say
-so before any trace is read."""
+"""Settings by which a trace is read: the worker states that its values stand for, and the names of
+its nodes. Scenario files give them before any trace is read."""
 
 from __future__ import annotations
 

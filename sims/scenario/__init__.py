@@ -275,7 +275,7 @@ class Scenario(Section):
 
     @property
     def acts(self) -> frozenset[Act]:
-        """What the agents of the run may do."""
+        """Kinds of acts that the agents of the run may carry out."""
         return frozenset(act for agent in self._present for act in agent.does)
 
     @property

@@ -39,7 +39,7 @@ Moment = Annotated[
 
 @frozen
 class Calendar:
-    """What dates mean in a run."""
+    """Conversion of dates to times of a run."""
 
     begins: float
     """Date of time 0, in seconds since 1970."""

@@ -1,4 +1,5 @@
-"""What all laws of faults have: what strikes which units, what it does to them, for how long."""
+"""Keys that all laws of faults have: the kind of unit that they strike, and the effect of a strike
+and its duration."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class JobSet(Sequence[BatchJob]):
 
     _made: tuple[BatchJob, ...] = ()
     _rows: NDArray[np.void] = NO_ROWS
-    """What a log knows of jobs that have not been made, with the columns of COLUMNS."""
+    """Rows of a log for jobs that have not been made, with the columns of COLUMNS."""
     _places: NDArray[np.int_] | None = None
     """Position of each row among all that the log has; None: the jobs have been made."""
     _make: Callable[[NDArray[np.void], NDArray[np.int_]], Iterable[BatchJob]] | None = None

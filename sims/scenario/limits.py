@@ -1,5 +1,5 @@
-"""Limits by user, group or queue: their tables in `[policy]`, the jobs that alone exceed one, and
-what the decider of a queue is given of them."""
+"""Limits by user, group or queue: their tables in `[policy]`, the jobs that could never start under
+them, and the limits as the decider of a queue gets them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sims.tables.fields import Accepts, Count, Unacceptable
 
 
 class Per(enum.Enum):
-    """What counts together under a limit."""
+    """Attribute of jobs by which a limit counts them together."""
 
     USER = "user"
     """The jobs of one user."""
@@ -36,7 +36,7 @@ class LimitSection(Section):
     is looked at again when a run of the same name ends. Standbys do not count."""
 
     per: Per
-    """What counts together: `user`, `group` or `queue`."""
+    """Attribute of jobs by which they are counted together: `user`, `group` or `queue`."""
     jobs: Count | None = None
     """Largest number of jobs that run at once; default: any."""
     processors: Count | None = None

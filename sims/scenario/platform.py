@@ -56,7 +56,7 @@ class Platform:
     windows: Mapping[int, Spans] = field(factory=dict)
     """Maps a worker to its windows, in which its owner takes it DOWN."""
     acts: frozenset[Act] = frozenset()
-    """What may be done to it from outside, as by an agent."""
+    """Kinds of acts that an agent of the run may carry out."""
 
     @classmethod
     def of(

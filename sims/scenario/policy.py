@@ -74,7 +74,7 @@ class Ties(enum.Enum):
     """Choice among workers that a placement finds equally good."""
 
     NUMBER = "number"
-    """Those with the lowest numbers."""
+    """The workers with the lowest numbers."""
     RANDOM = "random"
     """Drawn, once for each start."""
 

@@ -1,5 +1,5 @@
-"""What a scenario submits: its jobs, each with its protection and the sizes of its messages, and
-the counts of the jobs left out.
+"""The jobs that a scenario submits, each with its protection and the sizes of its messages, and the
+counts of the jobs left out.
 
 `workload.py` makes them of whatever source the jobs have.
 """

@@ -204,7 +204,7 @@ class Instant:
     moment: Moment | None = None
     """Users' usage at that time, if the order of the queue is MULTIFACTOR."""
     multifactor: Multifactor | None = None
-    """This order; None for another."""
+    """The order of the queue, if it is MULTIFACTOR; else None."""
 
     @property
     def order(self) -> str | None:

@@ -17,7 +17,7 @@ from sims.telling import counted
 
 @frozen
 class Left:
-    """What one limit leaves to further jobs of one name."""
+    """Processors that one limit leaves to further jobs of one name."""
 
     processors: float
     words: str
@@ -26,7 +26,7 @@ class Left:
 
 @frozen
 class Room:
-    """What the limits of a job leave to it."""
+    """Processors that the limits of a job leave to it."""
 
     left: tuple[Left, ...] = ()
 

@@ -70,7 +70,7 @@ class FreeWorkers:
     """Name of the job ahead in the queue that kept free workers of a partition from later ones;
     None if a reservation did, or all workers form one pool."""
     room: Room = field(factory=Room)
-    """What limits leave to the job after the decisions."""
+    """Processors that limits leave to the job after the decisions."""
 
 
 def upsets(promise: Promise, held: Held) -> bool:

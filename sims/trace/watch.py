@@ -48,7 +48,7 @@ class Waits(Listener):
     _cancellation: int | None = None
     """Sequence number of the event that cancelled a run of the job at this instant."""
     _told: LimitsTold = field(factory=LimitsTold)
-    """What the log's head says of limits by user, group or queue."""
+    """Limits by user, group or queue, as the log's head gives them."""
     _reserved: dict[str, float] = field(factory=dict)
     """Maps other waiting jobs to the starts that their reservations promise."""
 
@@ -184,8 +184,8 @@ class Waits(Listener):
         return me.partition.usable(self.history.free_workers)
 
     def _ahead(self, wait: Wait) -> str | None:
-        """Return the name of the first other job of the queue whose partition shares workers with
-        that of the waiting one, and which is ahead of it; None if there is none."""
+        """Return the name of the first job in the queue's order that is ahead of the waiting job
+        and whose partition shares workers with that of the waiting job; None if there is none."""
         rank, me = wait.ranking.rank, wait.me
         mine, others = rank(me, None), (it for it in self.history.queue if it is not me)
         ahead = [it for it in others if me.meets(it) and rank(it, None) < mine]

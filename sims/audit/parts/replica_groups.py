@@ -61,7 +61,7 @@ class ExpectedGroup:
 
 @frozen
 class GivenReplicas:
-    """What a job says of its groups of members that hold the whole state each."""
+    """A job's groups of members that hold the whole state each, as the scenario describes them."""
 
     count: int
     """Number of the groups."""

@@ -12,7 +12,7 @@ from sims.audit.world import PartRules
 
 @frozen
 class GivenStartup:
-    """What a job says of its start-up."""
+    """Times that a job's runs take to start up, as the scenario gives them."""
 
     startup: float
     """Time in which the processes of each run start."""

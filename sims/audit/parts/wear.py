@@ -22,7 +22,7 @@ from sims.audit.world import Handler, PartRules, World
 
 @frozen
 class GivenWear:
-    """What the scenario says of how units come under a law in the course of time."""
+    """How units come under a law of faults in the course of time, as the scenario describes it."""
 
     size: int
     """Number of workers of a whole unit."""
@@ -59,8 +59,8 @@ class WearingLaw:
 
     @property
     def listed(self) -> frozenset[int] | None:
-        """Those of the well units that the scenario lists for the last instant; None if it lists
-        none, as they are drawn."""
+        """Well units that the scenario lists to wear out at the last instant; None if it lists no
+        units, which are drawn then."""
         each = self.given.listed
         return None if self.instants > len(each) else self.well & each[self.instants - 1]
 

@@ -199,7 +199,7 @@ class Application:
 
 @frozen
 class Pack:
-    """What malleable applications that share a platform have in common."""
+    """Settings that the malleable applications of one platform share."""
 
     pair: int
     """Number of workers in a group; the sizes of applications are multiples of it."""

@@ -43,10 +43,10 @@ MakingOfJob = Callable[[Host], Part]
 
 @frozen
 class Choice:
-    """What chooses among the workers by what is kept of each."""
+    """Choice among workers by the record that is kept of each."""
 
     records: Records | None = None
-    """What is kept of each worker; None: nothing is."""
+    """Records of the workers; None: none are kept."""
     measure: Callable[[int], Any] | None = None
     """How bad a worker's record is; None: the choice does not ask."""
     badness: list[Any] = field(factory=list)
@@ -62,7 +62,7 @@ class Site:
     workers: WorkerRegistry
     choice: Choice
     jobs: Workload | None
-    """The jobs; None: each is made as it arrives."""
+    """All jobs of the run; None: each is made as it arrives."""
     submits: Mapping[str, str]
     """Maps the name of each job that an actor of the user's submits to that actor's name."""
     refused: Mapping[Act, str]
@@ -89,7 +89,8 @@ class ScenarioPart:
     a mechanism that a scenario does not have."""
 
     unplayable: ClassVar[str] = ""
-    """What `holdfast live` says that it does not carry out; empty: nothing."""
+    """Name of the mechanism in the message of `holdfast live` that lists what it does not carry
+    out; empty: the message does not name it."""
 
     # --- what has no meaning --------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from sims.telling import counted
 
 
 class Replacement(ScenarioPart):
-    """What replaces members, and the spares that do nothing else."""
+    """Replacement of members by other workers, and spares, which have no other use."""
 
     def warnings(self, scenario: Scenario) -> Iterator[Advice]:
         pool, prices = scenario.full_platform.pool, scenario.measures and scenario.measures.prices

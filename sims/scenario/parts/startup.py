@@ -16,7 +16,7 @@ from sims.telling import about
 
 
 class Startup(ScenarioPart):
-    """What passes before a run's members fetch anything."""
+    """Start-up of runs: the times that pass before a run's members fetch anything."""
 
     unplayable: ClassVar[str] = "start-up"
 

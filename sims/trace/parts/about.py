@@ -1,4 +1,4 @@
-"""What it takes to put an event of one job into words."""
+"""Context that the functions need which put an event of one job into words."""
 
 from __future__ import annotations
 

@@ -32,4 +32,5 @@ ACTS_OF_MECHANISMS: Acts = reserve.ACTS
 ROWS: tuple[Callable[[Repairs], Iterator[tuple[str, str]]], ...] = (
     *(replicas.rows, repair.rows, reserve.rows),
 )
-"""What a summary says of mechanisms, in this order, as pairs of a name and a text."""
+"""Functions that yield the rows of a summary about mechanisms, as pairs of a name and a text, in
+the order of the summary."""
