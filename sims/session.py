@@ -31,8 +31,7 @@ from sims.scenario.faults import ExponentialFaults, FaultLaw, NamedFaults, Sever
 from sims.scenario.loader import as_toml, files_of, parse, read
 from sims.scenario.outlook import outlook
 from sims.scenario.own_code import located
-from sims.scenario.repair import RepairSection
-from sims.scenario.retirement import OwnRetirement, RetireByScore
+from sims.scenario.parts import PARTS
 from sims.scenario.submissions import work_end
 from sims.scenario.tables import put
 from sims.scenario.workers import ConstantLaw, OwnLaw, WorkerFields
@@ -269,9 +268,8 @@ def code_of(scenario: Scenario) -> dict[str, str]:
     for k, law in enumerate(scenario.faults.laws):
         if isinstance(law, NamedFaults):
             names[f"faults.laws.{k}.name" if several else "faults.name"] = law.name
-    if scenario.repair is not None and isinstance(scenario.repair.retirement, OwnRetirement):
-        names["repair.retirement.name"] = scenario.repair.retirement.name
-    names |= {f"agents.{k}.name": it.name for k, it in enumerate(scenario.agents)}
+    for part in PARTS:
+        names |= part.code(scenario)
     return {key: name for key, name in names.items() if name and ":" in name}
 
 
@@ -293,8 +291,7 @@ def without_code(scenario: Scenario, folder: Path) -> Scenario:
             "platform": pool and _steady(pool),
             "workers": tuple(map(_steady, scenario.workers)),
             "faults": _drawn(scenario.faults),
-            "repair": _scored(scenario.repair),
-            "agents": (),
+            **{key: it for part in PARTS for key, it in part.without_code(scenario).items()},
         }
     )
 
@@ -304,13 +301,6 @@ def _drawn(faults: Any) -> Any:
     if isinstance(faults, SeveralFaults):
         return faults.model_copy(update={"laws": tuple(map(_drawn, faults.laws))})
     return ExponentialFaults(of=faults.of) if isinstance(faults, NamedFaults) else faults
-
-
-def _scored(repair: RepairSection | None) -> RepairSection | None:
-    """Return a repair that retires by scores in place of one by a policy that a file names."""
-    if repair is None or not isinstance(repair.retirement, OwnRetirement):
-        return repair
-    return repair.model_copy(update={"retirement": RetireByScore(period=1)})
 
 
 def _steady(section: Workers) -> Workers:

@@ -290,6 +290,23 @@ def test_a_policy_of_ones_own_for_deadlines_is_checked_without_being_loaded(tmp_
     assert found.code == {"policy.name": "own:patient"}
 
 
+def test_agents_and_a_retirement_of_ones_own_are_checked_without_being_loaded(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "own.py").write_text("raise SystemExit('it was loaded')")
+    text = """
+name = "own"
+platform.workers = 2
+faults.mtbf = 100
+repair = { stages = [{ time = 1 }], retirement = { kind = "own", name = "own:Rule" } }
+job = { kind = "rigid", jobs = [{ processors = 1, time = 10 }] }
+agents = [{ name = "own:Agent" }]
+"""
+    (tmp_path / "own.toml").write_text(text)
+    found = check(tmp_path / "own.toml")
+    assert found.code == {"repair.retirement.name": "own:Rule", "agents.0.name": "own:Agent"}
+
+
 OWN_LAW = """
 class Law:
     mtbf, downtime = 3000, 1

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from actors.acts import DOOR, Act
 from actors.decisions import name_of
@@ -33,6 +34,12 @@ class Agents(ScenarioPart):
                 problem = f"{found[job.name]} submits {job.name}, which follows others"
                 raise unfit("agents", problem, "jobs without `after`")
         return found
+
+    def code(self, scenario: Scenario) -> Mapping[str, str]:
+        return {f"agents.{k}.name": it.name for k, it in enumerate(scenario.agents)}
+
+    def without_code(self, scenario: Scenario) -> Mapping[str, Any]:
+        return {"agents": ()}
 
     def introduce(self, scenario: Scenario, system: System, submits: Mapping[str, str]) -> None:
         """Describe the agents in the log, with the jobs that each submits."""

@@ -134,6 +134,18 @@ class ScenarioPart:
         """
         return rule
 
+    # --- code that a file names -----------------------------------------------------------------
+
+    def code(self, scenario: Scenario) -> Mapping[str, str]:
+        """Map each dotted key of the mechanism that names code, perhaps of a user's, to its
+        value."""
+        return {}
+
+    def without_code(self, scenario: Scenario) -> Mapping[str, Any]:
+        """Map each key of the scenario at which the mechanism may name code of a user's to what
+        stands there without it."""
+        return {}
+
     # --- jobs -----------------------------------------------------------------------------------
 
     def asked(self, job: BatchJob, section: JobSection, own: AnyJob | None) -> BatchJob:

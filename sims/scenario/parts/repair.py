@@ -19,11 +19,22 @@ from sims.errors import unfit
 from sims.scenario import Scenario
 from sims.scenario.jobs import REPAIRS, SCHEDULER, hazard_name
 from sims.scenario.parts.part import Made, Making, MakingOfJob, ScenarioPart, Site, Timed
-from sims.scenario.retirement import NeverRetire
+from sims.scenario.retirement import NeverRetire, OwnRetirement, RetireByScore
 
 
 class Repair(ScenarioPart):
     """The stages of repair, and the policy of retirement."""
+
+    def code(self, scenario: Scenario) -> Mapping[str, str]:
+        own = _own_retirement(scenario)
+        return {} if own is None else {"repair.retirement.name": own.name}
+
+    def without_code(self, scenario: Scenario) -> Mapping[str, Any]:
+        """Have scores in place of a policy of retirement that the file names."""
+        if _own_retirement(scenario) is None or scenario.repair is None:
+            return {}
+        scored = {"retirement": RetireByScore(period=1)}
+        return {"repair": scenario.repair.model_copy(update=scored)}
 
     def check(self, scenario: Scenario) -> None:
         """Raise InputError, naming the key, where a law of faults has a `curable` though there is
@@ -129,3 +140,8 @@ def _recorded(scenario: Scenario) -> bool:
     """Return whether computing times on each worker have to be recorded: there are repairs, and a
     retirement policy that may ask for them."""
     return scenario.repair is not None and not isinstance(scenario.repair.retirement, NeverRetire)
+
+
+def _own_retirement(scenario: Scenario) -> OwnRetirement | None:
+    rule = None if scenario.repair is None else scenario.repair.retirement
+    return rule if isinstance(rule, OwnRetirement) else None
