@@ -1,5 +1,5 @@
-"""A decider is what differs between schedulers: it keeps books, asks its policies, and has the
-scheduler carry out what they decide."""
+"""A decider is what differs between schedulers: it keeps its own state, asks its policies, and has
+the scheduler carry out what they decide."""
 
 from __future__ import annotations
 
@@ -34,10 +34,11 @@ class DecidersHost(Deciding, Protocol):
         """Return the scheduler's part of this class."""
 
     def count_copies(self, ended: int) -> None:
-        """Count so many more copies that have ended."""
+        """Add `ended` to the number of copies that have ended."""
 
     def reveal(self) -> None:
-        """Act on what is known of free workers at once."""
+        """Act on the faults of free workers, which are known at once: no job need detect them
+        (rules.md, F1)."""
 
 
 class Decider:
@@ -96,8 +97,7 @@ class Decider:
 
     def replaced(self, copy: int, processors: int, numbers: Intervals) -> None:
         """Record that the copy numbered `copy` holds exactly the workers `numbers`, `processors` in
-        number, from now on: a member was replaced, or a worker that is held
-        ready to replace members joined or went DOWN."""
+        number, from now on: a member was replaced, or a standby joined or went DOWN."""
 
     def progress_reported(self, message: ProgressReport, cause: int) -> None:
         """Record a malleable job's report on when one of its copies computes again and how much
@@ -132,8 +132,8 @@ class Decider:
         are known. `cause` is the number of the event that calls for the decision."""
 
     def carried_out(self, cause: int) -> None:
-        """React to what the last decision of this instant leaves, once jobs have logged what it
-        does. It is called only after a message LookAgain."""
+        """React to the state that the last decision of this instant leaves, once jobs have logged
+        its effects. It is called only after a message LookAgain."""
 
     def stalled(self) -> str:
         """Return, for the report on a deadlock, which policy leaves its jobs waiting; an empty text

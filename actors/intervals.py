@@ -76,8 +76,8 @@ class Members(Sequence[int]):
 
     intervals: Intervals
     _exchanges: list[tuple[int, int]] | None = None
-    """(number, other) of the exchanges by which these sets came to be, and others that came from
-    them; shared by all of them. None: there were none."""
+    """Exchanges of numbers for others, as pairs (number, other), by which this set was made and
+    further sets were made from it; all of these sets share the list. None: there were none."""
     _place: int = 0
     """Number of `_exchanges` by which this set came to be."""
     _size: int = -1
@@ -119,7 +119,7 @@ class Members(Sequence[int]):
 
     def since(self, before: Members) -> Sequence[tuple[int, int]] | None:
         """Return the exchanges (number, other), in order, by which this set came to be from the set
-        `before`; None if it is not known that it did."""
+        `before`; None if that is not known."""
         if self is before:
             return ()
         done = self._exchanges

@@ -75,7 +75,7 @@ class StartCopy:
 
 @message
 class Cancel:
-    """Door to a job: end, whether you wait or run; the agent that submitted you cancels
+    """Door to a job: end, whether you wait or run, because the agent that submitted you cancels
     you."""
 
 

@@ -99,8 +99,8 @@ class Pool:
     numpy sets those of a whole interval at once."""
 
     _holding: set[int] = field(init=False, factory=set)
-    """Numbers of the copies that hold workers: as a copy gives all of its workers back, only it is
-    forgotten here, not each of thousands of workers."""
+    """Numbers of the copies that hold workers. When a copy gives back all of its workers, only its
+    number is removed here; what is kept of each of its workers, often thousands, stays."""
 
     def __attrs_post_init__(self) -> None:
         self.free = self.size
@@ -149,8 +149,8 @@ class Pool:
         index: int,
         sources: Sequence[Source],
     ) -> Intervals:
-        """Remove `count` workers from the free ones, so many from each of `sources`, and return
-        them."""
+        """Remove `count` workers from the free ones and return them. The sources are used in their
+        order, each up to its own count."""
         taken: Intervals = ()
         for source in sources:
             some = min(source.count, count)
@@ -308,7 +308,7 @@ class Pool:
                 self.numbers.release(((worker, worker),))
 
     def _hold(self, taken: Intervals, copy: int) -> None:
-        """Note that the copy numbered `copy`, or none if it is -1, holds these workers."""
+        """Record that the copy numbered `copy`, or none if it is -1, holds these workers."""
         self._holding.add(copy)
         for first, last in taken:
             if first == last:

@@ -45,7 +45,8 @@ class Unit:
 
 @define(eq=False)
 class Units:
-    """Makes the one object of each unit that is struck or blamed."""
+    """Keeps one object for each unit that is struck or blamed, and makes it when it is first
+    needed."""
 
     sizes: Mapping[Struck, int]
     """Maps each kind of unit to the number of workers in one."""

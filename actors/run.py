@@ -207,9 +207,9 @@ class Run:
 
     def member_ready(self, worker: int) -> bool:
         """Record that the member `worker` holds all that it needs, or has sent its image. Return
-        whether the run goes on: it is the last one that the run awaits, and nothing halts the
-        run. A member that was RECLAIMED meanwhile
-        reports again, which changes nothing and returns False."""
+        whether the run goes on: the member is the last one that the run awaits, and nothing halts
+        the run. A member that was RECLAIMED meanwhile reports again, which changes nothing and
+        returns False."""
         if worker not in self.missing:
             return False
         self.missing.discard(worker)

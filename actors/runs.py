@@ -101,8 +101,8 @@ class JobOfRuns(Job):
 
     def units(self, message: StartCopy) -> tuple[int, ...]:
         """Return how many units of data each member of the new copy fetches, in the order of its
-        workers; 1 each, unless a kind of job says otherwise. Empty where there is no master to
-        fetch from: nobody asks then, and a wide job has thousands."""
+        workers; 1 each, unless a kind of job says otherwise. The result is empty without a master
+        to fetch from: it is not needed then, and a wide job has thousands of members."""
         return (1,) * message.processors if message.addresses else ()
 
     def work(self, copy: Copy[Run]) -> float:

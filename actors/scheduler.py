@@ -207,10 +207,9 @@ class Scheduler(Actor):
             self.known(worker, state, cause, copy if state is DOWN else -1)
 
     def known(self, worker: int, state: WorkerState, cause: int, copy: int) -> None:
-        """Act on a worker's change of state, once the job that holds it knows of it: let the
-        parts and the decider know. `copy` is the number of the copy that holds the
-        worker or has just released it, or -1; `cause` is the number of the event that logs the
-        change."""
+        """Act on a worker's change of state, once the job that holds it knows of it: let the parts
+        and the decider know. `copy` is the number of the copy that holds the worker or has just
+        released it, or -1; `cause` is the number of the event that logs the change."""
         if state is DOWN:
             for part in self.to[SchedulerPart.went_down]:
                 part.went_down(worker, copy, cause)
@@ -302,8 +301,8 @@ class Scheduler(Actor):
             self.system.finish(over)
 
     def count_copies(self, ended: int) -> None:
-        """Count so many more copies that have ended; a decider that keeps copies in arrays calls
-        it."""
+        """Add `ended` to the number of copies that have ended; a decider that keeps copies in
+        arrays calls it."""
         self.ended_copies += ended
 
     def call(self, cause: int) -> None:
@@ -405,8 +404,8 @@ class Scheduler(Actor):
         return any(part.hides(worker) for part in self.to[SchedulerPart.hides])
 
     def reveal(self) -> None:
-        """Act on what is known of free workers at once: that they are DOWN, by faults that no job
-        need detect any more (rules.md, F1)."""
+        """Act on the faults of free workers, which are known at once: no job need detect them
+        (rules.md, F1)."""
         for part in self.to[SchedulerPart.reveal]:
             part.reveal()
 

@@ -40,8 +40,8 @@ class Fail:
     logs_detection: bool = False
     """Whether the log gives this detection time, because other kinds of faults have another."""
     law: int = 0
-    """Number of the law; at one instant, faults and hangs strike in the order of their laws; -1
-    is before all: an agent brings it about."""
+    """Number of the law; -1 where an agent brings the fault about. At one instant, faults and hangs
+    strike in the order of these numbers."""
     unit: Unit | None = None
     """Unit that the fault has struck: the worker is DOWN until its repair is over (rules.md, R6).
     None: the fault has a downtime."""
@@ -60,8 +60,8 @@ class Hang:
 
 @message
 class KeepFor:
-    """Door to worker: an agent keeps you in this state from now on, as an owner does,
-    unless you are DOWN anyhow; UP: it needs you no longer."""
+    """Door to worker: an agent keeps you in this state from now on, as an owner does, except while
+    you are DOWN for another reason. The state UP means that the agent needs you no longer."""
 
     state: WorkerState
 

@@ -103,12 +103,12 @@ def run(
     `changes` maps dotted keys to the values that they get, and `seed` replaces the scenario's. The
     run's events, with `debug` also those for debugging, go to `log`, or are kept in memory, or
     (with `keep=False`) are not kept, so that only the run's numbers are known. `messages` adds the
-    messages between actors to what is kept. Files that the
-    scenario names are looked for in `folder`: by default that of the file, or the current one.
-    `policy`, `order` and `allocation` replace what `[policy]` names, `hazard` replaces `[faults]`,
-    and `service` replaces `master.order`. `actors` are agents that live in the world, beside those
-    that the scenario names; each object in one run only. The function also works where an event
-    loop is running, as in a notebook.
+    messages between actors to what is kept. Files that the scenario names are looked for in
+    `folder`: by default that of the file, or the current one. `policy`, `order` and `allocation`
+    replace what `[policy]` names, `hazard` replaces `[faults]`, and `service` replaces
+    `master.order`. `actors` are agents that live in the world, beside those that the scenario
+    names; each object in one run only. The function also works where an event loop is running, as
+    in a notebook.
 
     Raises InputError where the scenario cannot be run, BadDecision for a policy's invalid answer,
     and what the runtime raises (ActorFailed, Deadlock); TypeError, naming the argument, for an

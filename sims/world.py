@@ -263,9 +263,9 @@ def with_given(
 
     `policy`, `order` and `allocation` replace what the keys of `[policy]` name, `hazard` the law of
     `[faults]` and `service` the order in which the master serves workers; `actors` are agents
-    beside those that its file names. A `BatchPolicy` brings
-    all three of `[policy]`. Raises TypeError, naming the argument, for an object that cannot be
-    used, and InputError for `service` without a master.
+    beside those that its file names. A `BatchPolicy` brings all three of `[policy]`. Raises
+    TypeError, naming the argument, for an object that cannot be used, and InputError for `service`
+    without a master.
     """
     arguments = {"policy": policy, "order": order, "hazard": hazard, "service": service}
     for name, it in arguments.items():

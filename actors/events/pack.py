@@ -46,8 +46,8 @@ class PeriodRule(enum.Enum):
 
 @frozen
 class PackDescribed(Event):
-    """Records what the decider of a pack (malleable applications that share a platform) makes of
-    the faults in its scenario; once, before all applications."""
+    """Records how the decider of a pack (malleable applications that share a platform) models the
+    scenario's faults; logged once, before all applications."""
 
     fatal: bool
     """Whether every fault counts; if not, malleable17's own rule applies (see WhyIgnored)."""
@@ -63,8 +63,8 @@ class PackDescribed(Event):
 
 @frozen
 class ApplicationDescribed(Event):
-    """Records what the expected times of a malleable job follow from, beside its speedup in the
-    scenario and its protection; at its submission."""
+    """Records what determines the expected times of a malleable job, besides its speedup in the
+    scenario and its protection; logged at its submission."""
 
     job: JobName
     footprint: Annotated[float, Quantity("data units")]

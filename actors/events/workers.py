@@ -66,8 +66,8 @@ class FaultsFitted(Event):
 
 @frozen
 class FaultsDescribed(Event):
-    """Records which units a law of faults strikes, where these were drawn; once for each such law,
-    at the start."""
+    """Records which units a law of faults strikes, if these were drawn; logged once for each such
+    law, at the start."""
 
     law: Annotated[int, Quantity(meaning="Number of the law among the scenario's laws, from 0.")]
     units: Annotated[int, Quantity("units")]
@@ -101,8 +101,8 @@ class MaintenancePlanned(Event):
 
 @frozen
 class ReserveCalled(Event):
-    """A worker is called that its owner keeps RECLAIMED until then, because the first job of the
-    queue lacks workers."""
+    """Records the call of a worker that its owner has kept RECLAIMED until then, because the first
+    job of the queue lacks workers."""
 
     worker: WorkerNumber
     job: JobName

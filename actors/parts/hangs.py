@@ -71,10 +71,9 @@ class Hangs(Part):
 
     @handles(ActOnHangs)
     def act(self, _: ActOnHangs, __: int) -> None:
-        """Act on the hangs that are detected at this instant: their runs are lost, or go
-        on without the member where a part says so. Then stop the runs that begin to hang, in the
-        order of the laws of faults, then of the workers. A further hang of a run that hangs changes
-        nothing."""
+        """Act on the hangs that are detected at this instant: their runs are lost, or go on without
+        the member where a part says so. Then stop the runs that begin to hang, in the order of the
+        laws of faults, then of the workers. A further hang of a run that hangs changes nothing."""
         due, self._due = self._due, []
         for detected, cause in due:
             self._detect(detected, cause)

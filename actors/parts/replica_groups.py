@@ -122,9 +122,9 @@ class Group:
 
 @define(eq=False)
 class Groups:
-    """The groups of one copy's members, of equal size and numbered from 0, each of which
-    holds the whole state. `rules` says how few can carry the run on, and how long it pauses. Groups
-    that have not dropped out carry the run on."""
+    """The groups of one copy's members, of equal size and numbered from 0, each of which holds the
+    whole state. `rules` says how few can carry the run on, and how long it pauses. Groups that have
+    not dropped out carry the run on."""
 
     rules: Replication
     groups: Sequence[Group]

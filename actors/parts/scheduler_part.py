@@ -53,10 +53,10 @@ class SchedulerHost(Protocol):
 
 @define(eq=False)
 class SchedulerPart:
-    """One mechanism of the workers that a scheduler gives to copies, such as their
-    replacement. A scheduler asks its parts these questions, in the order of
-    `actors.parts.OF_SCHEDULER`, and knows none of them by name. A part answers those that its
-    mechanism is about, and serves the messages that its methods handle."""
+    """One mechanism of the workers that a scheduler gives to copies, such as their replacement. A
+    scheduler asks its parts these questions, in the order of `actors.parts.OF_SCHEDULER`, and knows
+    none of them by name. A part answers those that its mechanism is about, and serves the messages
+    that its methods handle."""
 
     scheduler: SchedulerHost
 
@@ -115,4 +115,4 @@ class SchedulerPart:
         return False
 
     def reveal(self) -> None:
-        """Act on what is known of free workers at once."""
+        """Act on the faults of free workers, which are known at once."""

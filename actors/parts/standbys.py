@@ -72,13 +72,13 @@ class Ready:
         self.numbers = sorted(self.speeds)
 
     def add(self, worker: int, speed: float) -> None:
-        """Hold one more standby, which has this speed."""
+        """Add a standby, which has this speed."""
         self.speeds[worker] = speed
         insort(self.numbers, worker)
         self.lost.discard(worker)
 
     def drop(self, worker: int) -> float:
-        """Hold a standby no longer; return its speed."""
+        """Release a standby; return its speed."""
         self.numbers.remove(worker)
         self.away.discard(worker)
         return self.speeds.pop(worker)

@@ -128,9 +128,9 @@ class Phase(enum.IntEnum):
     RUNS_END = 2
     """Last verifications end, and with them runs and jobs."""
     FAULTS_OCCUR = 3
-    """Workers are notified of faults before they change state, so that two reasons for one change
-    are one change. Jobs are killed that exceed the time that they asked for; work that ends
-    exactly then is complete."""
+    """Workers are notified of faults before they change state, so that a worker with two reasons
+    for a change changes once. Jobs that exceed the time that they asked for are killed; work that
+    ends exactly then is complete."""
     STATES_CHANGE = 4
     """Workers change state, and runs are lost."""
     NOTICES = 5

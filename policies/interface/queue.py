@@ -166,8 +166,8 @@ class Run:
     copy: int
     """Number of the copy; of a processor that is not UP, a number below 0."""
     parts: Parts = ()
-    """Number of its processors in each cell, where workers differ (`cells.py`); empty: `numbers`
-    says which they are."""
+    """Number of its processors in each cell, where workers differ (`cells.py`); empty where only
+    `numbers` gives them."""
 
 
 @define(eq=False)
@@ -321,7 +321,7 @@ class BatchView(Protocol):
 
 
 NOWHERE: Mapping[int, Parts] = MappingProxyType({})
-"""Names no job's workers: it is shared by all decisions that do not."""
+"""Map without entries, shared by all decisions that name no job's workers."""
 
 
 @define(eq=False)

@@ -1,5 +1,4 @@
-"""Keeps the plan of conservative backfilling where workers differ (rules.md, G4 and
-G5)."""
+"""Keeps the plan of conservative backfilling where workers differ (rules.md, G4 and G5)."""
 
 from __future__ import annotations
 
@@ -102,7 +101,7 @@ class CellPlaces:
 
     def follow(self, view: BatchView) -> None:
         """Bring the plan up to this instant: let due jobs start, move others up where runs have
-        ended early, and plan those anew whose components something unforeseen has changed."""
+        ended early, and plan anew the jobs whose components something unforeseen has changed."""
         self.new_promises, self.starts, self.places = [], [], {}
         spoilt, opened = self._advance(view)
         if spoilt:

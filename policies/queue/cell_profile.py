@@ -300,7 +300,7 @@ end_of = attrgetter("end")
 
 
 def by_component(cells: Cells, parts: Parts) -> Iterable[tuple[int, Parts]]:
-    """Yield (component, parts): these parts, those of one component together; those of no
+    """Yield (component, parts) for each component that has some of these parts; those of no
     partition are left out."""
     component_of = cells.component_of
     for component in {component_of[cell] for cell, _ in parts} - {-1}:

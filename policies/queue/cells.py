@@ -1,5 +1,5 @@
-"""Plans a queue whose workers differ (`policies.interface.cells`; rules.md, G4, G5
-and M2), from counts of the free workers of each cell.
+"""Plans a queue whose workers differ (`policies.interface.cells`; rules.md, G4, G5 and M2), from
+counts of the free workers of each cell.
 
 Which workers of a cell a job gets is the placement's choice, and no choice between cells is by
 number.
@@ -216,12 +216,12 @@ class _Round:
     places: dict[int, Parts] = field(factory=dict)
     promises: list[Reservation] = field(factory=list)
     unfit: set[Kind] = field(factory=set)
-    """Kinds of jobs that do not fit now: what is free only becomes less."""
+    """Kinds of jobs that do not fit now. They are not tried again in this decision, which only
+    takes free workers."""
 
     @classmethod
     def of(cls, room: Room, most: int) -> _Round:
-        """Begin a decision in which at most `most` jobs that share workers get
-        reservations."""
+        """Begin a decision in which at most `most` jobs that share workers get reservations."""
         return cls(room, [most] * len(room.bare))
 
     def start(self, waiting: Queued) -> bool:

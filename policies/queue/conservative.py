@@ -27,8 +27,8 @@ Due = tuple[float, tuple[float, int], Queued, int]
 @define(eq=False)
 class Gaps:
     """Looks for gaps in a profile for reservations, in the order of their starts, where processors
-    have become free up to the time `until`. A gap for one that had none includes some of the newly
-    free time."""
+    have become free up to the time `until`. If a reservation found no gap before, a gap that it
+    finds now includes some of the newly free time."""
 
     free_profile: FreeProfile
     until: float

@@ -39,7 +39,8 @@ def _steps(
 
 
 KEPT = 64
-"""Number of sizes of jobs for which it is kept how far a place has been looked for in vain."""
+"""Largest number of sizes of jobs for which a `Sought` keeps how far it has looked for a place in
+vain."""
 FEW = 16
 """Number of steps up to which a Python loop is as fast as a call of compiled code."""
 
@@ -125,8 +126,8 @@ class FreeProfile:
     ) -> tuple[int, float]:
         """Return the first step, of those that begin at `since` or later and before `until`, from
         which at least `processors` processors are free throughout a duration `held` that is over
-        when step `over` begins; `over` if there is none. Return also a duration for which, as for
-        all longer ones, no step before that would do."""
+        when step `over` begins; `over` if there is none. Return also a duration such that for it,
+        and for all longer ones, no earlier step would do."""
         times, longest, obstacle = self.times, 0.0, -1
         first = bisect_left(times, since)
         blocked = (self._all[first:over] < processors).tobytes()

@@ -117,8 +117,8 @@ def _read(w: World, record: Record) -> None:
 
 
 def take(w: World, record: Record) -> None:
-    """Check a line of the log, and bring the state up to date. Raises Broken where the
-    line breaks a law."""
+    """Check a line of the log, and bring the state up to date. Raises Broken where the line breaks
+    a law."""
     seq, t, event, cause = record.seq, record.t, record.event, record.cause
     turns = w.turns
     w.line = record

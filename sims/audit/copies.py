@@ -340,8 +340,8 @@ def _lose(w: World, copy: ExpectedCopy, worker: int, cause: int, hidden: bool) -
     `cause`.
 
     Its run is lost, unless it goes on without the member. The checkpoint that the members' buddies
-    keep may be lost, too. With `hidden` the copy does not know of the fault
-    yet: the run stands still until it is detected, but a lost checkpoint is logged now.
+    keep may be lost, too. With `hidden` the copy does not know of the fault yet: the run stands
+    still until it is detected, but a lost checkpoint is logged now.
     """
     job = copy.job
     fatal, last = False, cause

@@ -32,7 +32,8 @@ class Follower:
 
 @define(eq=False)
 class DependencyRules(PartRules):
-    """The rules of jobs that follow others: those that have not been submitted."""
+    """The rules of jobs that follow others, and the jobs among these that have not been
+    submitted."""
 
     head: ClassVar = HeadLine(DependenciesDescribed, after=LogReplayed, once=False)
     followers: dict[str, Follower] = Factory(dict)

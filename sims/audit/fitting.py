@@ -1,5 +1,5 @@
-"""Checks that no job waited while it fitted the free workers, by policies that start each that
-does."""
+"""Checks that no job waited while it fitted the free workers, under policies that start every job
+that fits."""
 
 from __future__ import annotations
 

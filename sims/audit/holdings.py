@@ -1,4 +1,4 @@
-"""Keeps which workers are free by a log, and which copies hold the others."""
+"""Keeps which workers are free at a line of a log, and which copies hold the others."""
 
 from __future__ import annotations
 
@@ -23,25 +23,26 @@ class Holdings:
     spare: Free = Factory(Free)
     """Free workers that only replace members (spares)."""
     able: int = 0
-    """Number of workers without spares."""
+    """Number of workers that are no spares."""
     resting: set[int] = Factory(set)
     """Workers that copies hold as the rest of their members' nodes (G6)."""
     _holders: dict[int, ExpectedCopy] | None = field(init=False, default=None)
     """Maps workers to the copies that hold them; None until something has happened to a worker."""
 
     def begin(self, size: int) -> None:
-        """Have so many workers, all of which are free."""
+        """Begin with `size` workers, all of which are free."""
         self.free, self.able = Free((0, size), size), size
 
     def set_aside(self, spares: int) -> None:
-        """Make the last workers, so many, spares: no job starts on them."""
+        """Make the last `spares` workers spares: no job starts on them."""
         size, self.able = self.able, self.able - spares
         self.spare = Free((self.able, size), spares)
         self.free.take((self.able, size))
 
     def holder(self, number: int) -> ExpectedCopy | None:
-        """Return the copy that holds the worker of this number, as a member or ready, or None. To
-        the rest of a copy's nodes nothing happens that it need know of."""
+        """Return the copy that holds the worker of this number as a member or ready to replace one;
+        else None. A copy need not know what happens to the rest of its members' nodes, so that None
+        is returned for these workers, too."""
         if self._holders is None:
             # Built only now: many logs have no event of a worker, and never need this index.
             copies = [copy for job in self.jobs.values() for copy in job.copies]
@@ -70,7 +71,7 @@ class Holdings:
 
     def _pools(self, spans: Spans) -> Iterator[tuple[Free, Spans]]:
         """Yield the set of free spares and that of all other free workers, each with those of
-        `spans` that belong to it. Without spares in `spans`, the second alone."""
+        `spans` that belong to it. Without spares in `spans`, yield only the second."""
         if spans and spans[-1] > self.able:
             members = numbers(spans)
             yield self.spare, joined(n for n in members if n >= self.able)
@@ -83,6 +84,7 @@ class Holdings:
         return self.free if number < self.able else self.spare
 
     def is_up(self, number: int) -> bool:
-        """Return whether the worker of this number is UP; one to which nothing has happened is."""
+        """Return whether the worker of this number is UP, as is each worker to which nothing has
+        happened."""
         worker = self.workers.get(number)
         return worker is None or worker.state is UP

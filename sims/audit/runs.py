@@ -128,8 +128,8 @@ def course(
 
 
 def _prepare(w: World, run: ExpectedRun, plan: ExpectedPlan, lead: float) -> Script:
-    """Follow all parts of a run before its first computation, as `plan` says, after the
-    time `lead`, in which its members fetch nothing."""
+    """Follow all parts of a run before its first computation, as `plan` says, after the time
+    `lead`, in which its members fetch nothing."""
     copy, job = run.copy, run.copy.job
     run.plan, run.ahead, run.reports = plan, protection.ahead(copy, plan), True
     if lead:

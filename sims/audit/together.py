@@ -28,8 +28,8 @@ class Shelf:
         self.opened, self.ends = event, []
 
     def close(self, seq: int) -> None:
-        """Check that as many jobs have started as the shelf's line, of this number, says, and that
-        they are believed to end when it says."""
+        """Check the line numbered `seq`, which says how many jobs start on the shelf and when they
+        are believed to end."""
         if self.opened is not None:
             jobs, end = len(self.ends), max(self.ends, default=0)
             right = jobs == self.opened.jobs and (end == inf or same(self.opened.end, end))
@@ -63,8 +63,8 @@ class Batches:
             allowed(left >= 0, f"{job} makes more attempts than its batch lets it")
 
     def ended(self, copy: ExpectedCopy, outcome: Outcome) -> None:
-        """Note that an attempt has ended and its job waits again: one that has not failed is made
-        again."""
+        """Note that an attempt has ended and its job waits again. If it has not failed, the job may
+        make it again."""
         job = copy.job
         if self.count and outcome is not Outcome.FAILED and not job.copies:
             self.attempts[job.name] = self.attempts.get(job.name, 0) + 1

@@ -58,8 +58,9 @@ class PartRules:
         """Keep what the line `head` says. Raises Broken where that cannot be."""
 
     def asked(self, own: Table) -> Any:
-        """Return what a job asks of the mechanism which has the table `own` in the scenario, empty
-        where it is not listed; None if it asks nothing. Raises Broken where no job can ask that."""
+        """Return what a job asks of the mechanism; None if it asks nothing. `own` is the job's
+        table in the scenario, empty where the job is not listed. Raises Broken where no job can ask
+        that."""
         return None
 
     def held_ready(self, own: Table) -> int:
@@ -85,8 +86,8 @@ class PartRules:
         return 0
 
     def reorders(self) -> bool:
-        """Return whether jobs that come at one instant may come in another order than they are
-        in."""
+        """Return whether a log may have jobs that arrive at one instant in another order than the
+        queue has them."""
         return False
 
     def admit(self, job: ExpectedJob) -> None:
@@ -295,7 +296,7 @@ class World:
     place: int = 0
     """Position of the last line of the head in the order in which such lines have to come."""
     hearers: list[PartRules] = Factory(list)
-    """Rules of the mechanisms of the log to which its lines matter, of whatever kind."""
+    """Rules of mechanisms that hear of every line of the log."""
     priced: int = -1
     """Worker of the last line of prices; -1 before the first."""
     service: Any = None

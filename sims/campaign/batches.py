@@ -173,8 +173,8 @@ class RunResult:
     """Maps each measure to its value, or to None if it is undefined for the run."""
     blocks: dict[str, dict[str, dict[str, Any]]] = field(factory=dict)
     """Maps each measure of jobs, and each class of jobs (the class of all has the empty name), to
-    three entries: `value`; `blocks`, a number for each block of time (sims/blocks.py);
-    and `informed`, whether any job of that block has more than the least possible value."""
+    three entries: `value`; `blocks`, a number for each block of time (sims/blocks.py); and
+    `informed`, whether any job of that block has more than the least possible value."""
     speaks: str = ""
     """Text on the evidence and the scope of intervals over those blocks."""
 

@@ -76,7 +76,7 @@ def renewed(page: str) -> str:
 def smaller(svg: bytes) -> bytes:
     """Return a picture with coordinates of one decimal, with lines between them that are across or
     down written as such, in the viewer's own font, with at most 256 colours in its pixels, and
-    without what it says of itself."""
+    without its metadata."""
     text = re.sub(r"<metadata>.*?</metadata>", "", svg.decode(), flags=re.DOTALL)
     text = re.sub(r"font-family: [^;\"]*", "font-family: sans-serif", text)
     text = RASTER.sub(lambda it: _of_few_colours(it[0]), text)

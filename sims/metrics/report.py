@@ -46,8 +46,8 @@ FAR = 2
 
 @define
 class Report:
-    """Collects the numbers of a run: call it with each record, and `close` after the
-    last one; then read the numbers."""
+    """Collects the numbers of a run: call it with each record, and `close` after the last one; then
+    read the numbers."""
 
     wants: ClassVar[frozenset[type[Event]]] = frozenset(VOCABULARY)
     """The report takes all events by name; so a run that nobody keeps as a log need not write its

@@ -60,9 +60,8 @@ class FaultFields(Section):
     """Units that fail: `workers`, or whole `nodes` or `racks`; mtbf and strikes are of these
     units."""
     effect: Effect = Effect.FAULT
-    """Kind of event that strikes a unit: a `fault`, which takes its workers DOWN, or a
-    `hang`, in which they stay UP and their runs stop advancing until it is detected, and are lost
-    then."""
+    """Kind of event that strikes a unit: a `fault`, which takes its workers DOWN, or a `hang`, in
+    which they stay UP and their runs stop advancing until it is detected, and are lost then."""
     downtime: Time = 60.0
     """D: time that a fault keeps a worker DOWN, in the file's unit."""
     detection: Time = 0

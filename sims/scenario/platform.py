@@ -442,8 +442,7 @@ class StorageSection(Section):
     bandwidth: PositiveAmount
     """B: bandwidth of the storage, shared by all runs that save or load, bytes per time unit."""
     worker_bandwidth: PositiveAmount | None = None
-    """b: largest bandwidth of one worker, bytes per time unit; default: that of the
-    storage."""
+    """b: largest bandwidth of one worker, bytes per time unit; default: that of the storage."""
 
     @property
     def each(self) -> float:

@@ -184,7 +184,7 @@ TIME = re.compile(rb'"t": ?(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)')
 UNKNOWN = "?"
 """Shown for a time or a number that the log ends too early to know."""
 PARTITION = ("partition",)
-"""Column of a waiting job that is in one."""
+"""Column of a waiting job that is in a partition."""
 WAITING = ("job", "processors", "estimate", "waited", "promised", "starts")
 HELD_BACK = ("job", "until the ends of", "and then", "not before")
 RUNNING = ("job", "run", "processors", "since", "believed until", "until")

@@ -22,8 +22,8 @@ HEADS = ("number", "age", "fair share", "size", "tier")
 
 
 def order_of(started: ScenarioStarted | None, tiers: Sequence[int]) -> Multifactor | None:
-    """Return the order of a log's queue, whose jobs have these tiers, if that is MULTIFACTOR; None
-    for another."""
+    """Return the order of a log's queue, whose jobs have these tiers, if it is MULTIFACTOR; else
+    None."""
     if started is None or f"order={MULTIFACTOR}" not in started.settings:
         return None
     return multifactor(dict(map(value_of, started.settings)), started.unit == "s", tiers)
@@ -87,8 +87,9 @@ class Shares(Listener):
 
 
 def number_of(order: Multifactor, moment: Moment, job: Job, run: Run, processors: int) -> Number:
-    """Return the number of a waiting job at a moment, on a platform of so many processors. `run`,
-    which starts the job later, says for how many it waits."""
+    """Return the number by which MULTIFACTOR ranks a waiting job at a moment, on a platform of so
+    many processors. The run that starts the job later, `run`, says for how many processors it
+    waits."""
     place = 0 if job.partition is None else job.partition.number
     about = job.seq, job.name, Rigid(run.asked, 0)
     described = BatchJob(*about, submitted=job.submitted, user=job.event.user, partition=place)

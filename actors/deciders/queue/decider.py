@@ -166,7 +166,8 @@ class QueueDecider(Decider):
             self._requeue(waiting, message.outcome)
 
     def _requeue(self, waiting: Queued, outcome: Outcome) -> None:
-        """Let the job of this entry wait again, for an attempt like that which ended so."""
+        """Put the job of this entry back in the queue for another attempt, after one that ended
+        with `outcome`."""
         if outcome is FAILED:
             again = self.intake.again(waiting)
             if again is not None:

@@ -258,7 +258,8 @@ class ByCriterion:
         return _taken(numbers, [worker for worker, _ in chosen.members])
 
     def submitted(self, job: BatchJob) -> None:
-        """Note when a job is submitted: an agent chooses the time, or the ends of other jobs do."""
+        """Record the time at which a job is submitted, for jobs that an agent or the ends of other
+        jobs submit."""
         self.jobs[job.index] = self.jobs[job.index][0], job.submitted
 
     def _view(self, numbers: Numbers, count: int, index: int) -> PlacementView:

@@ -128,8 +128,8 @@ class AgentRules(PartRules):
             w.turns.push(job, LinePhase.RESUME, -1, partial(stages.cancelled, w, job, seq))
 
     def sends(self, job: str) -> int:
-        """Return the line that must cause the submission of a job: that by which an agent submits
-        it; 0: the job is left to no agent."""
+        """Return the number of the line that must cause the submission of a job: the line by which
+        an agent submits it, or 0 if the job is left to no agent."""
         follows(job not in self.submits, "{} is left to {}", job, self.submits.get(job))
         return self.sent.pop(job, 0)
 

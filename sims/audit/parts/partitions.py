@@ -32,7 +32,7 @@ class ExpectedPartition:
     tier: int
     """Jobs of a partition with a higher tier come first in the queue."""
     highest: int | None
-    """Highest tier of all partitions; None where they are alike, or none is above 0."""
+    """Highest tier of all partitions; None where all tiers are alike, or none is above 0."""
 
 
 @define(eq=False)

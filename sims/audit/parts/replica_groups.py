@@ -75,8 +75,8 @@ class GivenReplicas:
 
 @define(eq=False)
 class ExpectedReplicas:
-    """The groups of members, which hold the whole state each, into which a copy's members
-    are divided, and the faults among them (E1)."""
+    """The groups into which a copy's members are divided, each of which holds the whole state, and
+    the faults among them (E1)."""
 
     asked: GivenReplicas
     groups: list[ExpectedGroup]

@@ -155,8 +155,8 @@ class ExpectedReserve:
 
     def close(self) -> None:
         """Check at the end of an instant with a decision that a worker was called if one is left
-        and all waiting jobs lack workers, of those that have to do with each other. If
-        only some do, the log does not say for which a worker would be called."""
+        and all waiting jobs that compete for the same workers lack some. If only some of these jobs
+        do, the log does not say for which one a worker would be called."""
         w = self.w
         if w.capped or w.turns.ended or not w.decider.triggers:
             return

@@ -1,5 +1,5 @@
-"""Stops simulations without progress, and simulations whose times double precision
-cannot tell apart; hopeless ones are refused before they start."""
+"""Stops simulations without progress, and simulations whose times double precision cannot tell
+apart; hopeless ones are refused before they start."""
 
 from __future__ import annotations
 

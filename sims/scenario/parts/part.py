@@ -83,10 +83,10 @@ class Made:
 
 
 class ScenarioPart:
-    """Base class of the mechanisms of a scenario, such as repair. Whoever
-    reads, builds or checks a scenario asks all of them, in the order of `PARTS`, and knows none by
-    name. A part answers those questions that its mechanism is about; the answers here are those of
-    a mechanism that a scenario does not have."""
+    """Base class of the mechanisms of a scenario, such as repair. Code that reads, builds or checks
+    a scenario asks all of them, in the order of `PARTS`, and knows none by name. A part answers
+    those questions that its mechanism is about; the answers here are those of a mechanism that a
+    scenario does not have."""
 
     unplayable: ClassVar[str] = ""
     """Name of the mechanism in the message of `holdfast live` that lists what it does not carry
@@ -113,8 +113,8 @@ class ScenarioPart:
         """Raise InputError where the mechanism cannot stand beside a pack that ignores faults."""
 
     def disturbs(self, scenario: Scenario) -> Iterator[str]:
-        """Yield the key of what can happen to runs because of the mechanism, besides changes of
-        speed, where the key is none that the scenario's builders know."""
+        """Yield the keys by which the mechanism can disturb runs, other than by changes of speed,
+        as far as the scenario's builders do not know them."""
         yield from ()
 
     def acts_refused(self, scenario: Scenario, ignored: bool) -> Mapping[Act, str]:
@@ -170,8 +170,8 @@ class ScenarioPart:
         listed: Mapping[int, AnyJob],
     ) -> tuple[JobSet, LeftOut]:
         """Return the jobs that the mechanism lets take part, and the counts of the others. `names`
-        maps jobs of a log to what it says of them (`named`); `listed` has the scenario's
-        own entries, by index.
+        maps jobs of a log to what it says of them (`named`); `listed` has the scenario's own
+        entries, by index.
 
         Raises InputError where a listed job cannot take part.
         """
@@ -212,7 +212,8 @@ class ScenarioPart:
         return False
 
     def sinks(self, scenario: Scenario, loop: VirtualTimeLoop) -> Iterator[Sink]:
-        """Yield what takes part in the events of a run, on its loop, as they are recorded."""
+        """Yield the sinks of the mechanism, which get the events of a run, on its loop, as they are
+        recorded."""
         yield from ()
 
     # --- actors, and parts of actors ------------------------------------------------------------
@@ -272,7 +273,7 @@ class ScenarioPart:
         yield from ()
 
     def conditions(self, scenario: Scenario) -> Iterator[str]:
-        """Yield what a comparison of runs has to say that its scenario assumes."""
+        """Yield the assumptions of the scenario that a comparison of its runs has to state."""
         yield from ()
 
     def lines(self, scenario: Scenario, submissions: Submissions) -> Iterator[str]:
