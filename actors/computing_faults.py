@@ -61,7 +61,7 @@ class Clock:
     def put(self, unit: int, left: float) -> None:
         """Have the unit fail once `left` of computing time has passed from now on."""
         self.deadlines[unit] = deadline = self.passed + left
-        if self.heap and self.heap[0][1] == unit:  # an earlier deadline, which counts no more
+        if self.heap and self.heap[0][1] == unit:  # an earlier deadline, now void
             heapreplace(self.heap, (deadline, unit))
             return
         heappush(self.heap, (deadline, unit))

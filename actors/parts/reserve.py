@@ -68,8 +68,8 @@ class Reserve(QueuePart):
             self._call(first, scheduler, state, cause)
 
     def _first_jobs(self, state: WaitingJobs) -> Iterator[Queued]:
-        """Yield the first job of the queue and, where workers are divided, each other job whose
-        partition shares no worker with that of any job ahead of it."""
+        """Yield the first job of the queue and, where workers are divided, each later job whose
+        partition shares no worker with that of an earlier job."""
         blocked: set[int] = set()
         for waiting in list(state.queue):
             partition = waiting.job.partition

@@ -88,8 +88,8 @@ class CellProfile:
 
     def earlier(self, waiting: Queued, place: Place, until: float, sought: Sought) -> Place | None:
         """Return the earliest place of a job that has the place `place`, before the time `until`;
-        None if there is none. `sought` has how far one has been looked for in vain for jobs of its
-        partition that begin no later, and gets what is found now."""
+        None if there is none. `sought` keeps how far earlier searches, for jobs of its partition
+        that begin no later, were in vain; the result of this search is added to it."""
         grid, (start, _), processors = self.grid(waiting), place, waiting.processors
         since, shortest = sought.before(processors, waiting.held)
         if since >= until:
@@ -128,8 +128,8 @@ class CellProfile:
         self, waiting: Queued, place: Place, since: float, until: float
     ) -> tuple[Place | None, float]:
         """Return the earliest place at `since` or later and before `until` from which a job goes on
-        in its place `place`; and the time from which enough workers are free up to that, all cells
-        taken together. From `since` on they are."""
+        in its place `place`; and the time from which enough workers are free up to then, all cells
+        taken together, as they are from `since` on."""
         grid = self.grid(waiting)
         times, start = grid.times, place[0]
         for over in self.cells.ends_within(waiting.job.partition, since, start):
@@ -152,9 +152,9 @@ class CellProfile:
         return self.grid(waiting).column(self.cells.of_partition[waiting.job.partition])
 
     def _beside(self, waiting: Queued, place: Place, first: int, last: int) -> Sequence[int]:
-        """Return the steps, of those from step `first` on and before step `last`, at which its
-        place `place` begins, among which are all at which a job may be able to start and go on in
-        that place."""
+        """Return some of the steps from step `first` on and before step `last`, at which the job's
+        place `place` begins. Among them are all steps at which the job may be able to start and go
+        on in that place."""
         grid, processors = self.grid(waiting), waiting.processors
         if last - first < 2:
             return range(first, last)

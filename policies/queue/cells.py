@@ -81,7 +81,8 @@ class Foreseen:
         return self._ends
 
     def __deepcopy__(self, _: object) -> Foreseen:
-        """Return the same object, because what it knows is true whoever asks."""
+        """Return the same object: what it knows does not depend on which copy of a decision's
+        memory holds it."""
         return self
 
 
@@ -116,8 +117,8 @@ class FreeNow:
 
     @property
     def known(self) -> Foreseen:
-        """When a job can start later, as far as it has been computed. A strategy that plans nothing
-        does not ask: the runs would be sorted by their ends for it."""
+        """Later starts of jobs, as far as they have been computed. A strategy that plans nothing
+        does not ask for them, because the runs would be sorted by their ends for that."""
         if self._known is None:
             self._known = Foreseen.of(self.view)
         return self._known

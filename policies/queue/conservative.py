@@ -51,7 +51,7 @@ class Gaps:
         if step < over:
             self.sought.add(processors, held, times[step])
         else:
-            # Where all gaps were looked at, they are too short for shorter jobs, too.
+            # Where all gaps were looked at, none holds a job that takes `longest` or longer.
             shortest = max(shortest, longest) if new == start else held
             self.sought.add(processors, shortest, min(start, times[over + 1]))
         return step

@@ -356,8 +356,8 @@ class Horizon:
 
 @define(eq=False)
 class Sought:
-    """How far a place has been looked for in vain for jobs of one partition, in the order of their
-    starts. A job that needs as many processors or more, for as long or longer, has none there
+    """Keeps how far searches for places were in vain, for jobs of one partition in the order of
+    their starts. A job that needs as many processors or more, for as long or longer, has none there
     either: what hinders the one before its own start hinders the other."""
 
     _tried: list[tuple[int, float, float]] = field(factory=list)
@@ -365,8 +365,9 @@ class Sought:
 
     def before(self, processors: int, held: float) -> tuple[float, float]:
         """Return a time before which no job that needs so many processors has a place, and the
-        shortest duration, at most `held`, of which that is known; (-inf, 0) if nothing is."""
-        # The latest that says anything says nearly always most.
+        shortest duration, at most `held`, for which this is known; (-inf, 0) if no such time is
+        known."""
+        # The latest entry that applies nearly always has the latest time.
         for least, shortest, time in reversed(self._tried):
             if least <= processors and shortest <= held:
                 return time, shortest

@@ -154,9 +154,9 @@ class CellPromises(ExpectedPromises):
         return found
 
     def _who(self, there: Made, plan: CellPlan) -> None:
-        """Check which jobs have reservations: not more than m that share workers, and, where all
-        workers are to come back, each other job that waits shares workers with m of them, none of
-        which it is ahead of."""
+        """Check which jobs have reservations: not more than m that share workers; and, where all
+        workers are to come back, each other job that waits shares workers with m of them and is
+        ahead of none of these."""
         reserved = [self.w.jobs[name] for name in there]
         for job in reserved:
             near = sum(cells.share(job, it) for it in reserved)

@@ -98,7 +98,7 @@ def change(w: World, event: WorkerChanged) -> Script:
     possible(state is DOWN or not w.kept(event.worker, DOWN), "a window covers it")
     ended = bool(cause)
     came = w.called_up(worker) if state is UP else 0
-    acted = w.brought(event)  # asked of any change: it may be one that cannot be
+    acted = w.brought(event)  # asked of any change, as it refuses impossible ones
     cause = came or cause or acted
     change = Change(event, cause, fault, bool(came))
     for part in w.parts[PartRules.check_change]:

@@ -48,14 +48,14 @@ class GivenPack:
     downtime: float
     """Time for which a fault is expected to keep a worker DOWN."""
     mtbf: float | None
-    """Mean time between the faults of one worker that is expected; None: none is."""
+    """Mean time that is expected between the faults of one worker; None: no fault is expected."""
     releases: bool
     """Whether applications promise their workers to others before they end."""
 
 
 def pack_of(event: PackDescribed, given: Given) -> GivenPack:
-    """Return what the applications of a pack have in common, by the log's head and its scenario.
-    Raises Broken where that cannot be."""
+    """Return the settings that the applications of a pack share, by the log's head and its
+    scenario. Raises Broken for settings that cannot be."""
     pair, link = whole(given.section("job"), "pair", 2), given.section("link")
     possible(pair >= 1 and event.mtbf != 0 and not (event.releases and event.fatal))
     costs = Link(amount(link, "startup"), amount(link, "latency"), amount(link, "unit", 1))

@@ -43,5 +43,5 @@ class Unused:
         allowed(width > were, f"it fits {were} workers, and waited while so many were free")
 
     def forget(self) -> None:
-        """Forget all instants: which workers a job could have had is not known."""
+        """Forget all instants, because it is not known which workers a job could have had."""
         self.after.clear()

@@ -130,7 +130,7 @@ class PackChecks(DecisionChecks):
         counts = self.w.pack.fatal or self._ignored(worker.number) is None
         copy, taking = self.w.holdings.holder(worker.number), self.w.parts[PartRules.takes]
         if copy in self.faulty:
-            # What is taken is no fault: an application is not busy with it at this instant.
+            # A worker that is taken has no fault: no application is busy with it at this instant.
             counts = counts or any(it.takes(n) for it in taking for n in copy.members)
         follows(counts, "a fault of this worker changes nothing now")
 

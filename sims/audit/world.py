@@ -74,8 +74,8 @@ class PartRules:
         return {}
 
     def described(self, job: ExpectedJob) -> None:
-        """Note for which mechanisms a job asks that has been described. Raises Broken where this
-        job cannot have them."""
+        """Note which mechanisms a job asks for, once it has been described. Raises Broken where
+        this job cannot have them."""
 
     def hear(self, event: Event, seq: int) -> None:
         """Note line number `seq`, which has been checked; for rules among `World.hearers`."""
@@ -222,7 +222,7 @@ class PartRules:
     # --- what a copy does next ------------------------------------------------------------------
 
     def run_ended(self, copy: ExpectedCopy, cause: int) -> None:
-        """Forget what was of the copy's run, which has ended with event `cause`."""
+        """Forget what is kept of the copy's run, which has ended with event `cause`."""
 
     def resumes(self, copy: ExpectedCopy) -> Script | None:
         """Return the script of what the copy does next, once all workers have changed state, in

@@ -34,8 +34,8 @@ class Measures:
 
 @define(eq=False)
 class Head:
-    """The scenario of a log, for readers of the log. Its text is read when it is first asked for;
-    a log that was written by hand may have none, and then nothing is said."""
+    """The scenario of a log, for readers of the log. Its text is read when it is first asked for; a
+    log that was written by hand may have none, and then nothing of the scenario is known."""
 
     text: str = ""
     """The scenario as a file, from the log's first line."""

@@ -32,8 +32,8 @@ Key = tuple[str, int]
 
 @frozen(eq=False)
 class Partition:
-    """A partition of the queue: workers for the jobs that name it, and for others that have them
-    too."""
+    """A partition of the queue: workers for the jobs that name it. Another partition may contain
+    some of these workers, too."""
 
     number: int
     """Place of the partition in the scenario, from 0."""

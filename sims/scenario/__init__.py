@@ -369,8 +369,8 @@ class Scenario(Section):
         return {worker: price for worker, price in enumerate(prices) if price is not None}
 
     def calendar(self, key: str) -> Calendar:
-        """Return what dates mean in a run, for the one at `key`. Raises InputError where the jobs
-        have none."""
+        """Return the calendar by which the date at `key` is a time of the run. Raises InputError
+        where the jobs have no dates."""
         return calendar_of(self.job, self._folder, key)
 
     def time_until(self, until: float | None, option: str = UNTIL) -> float | None:

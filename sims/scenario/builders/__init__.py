@@ -69,8 +69,8 @@ def populate(scenario: Scenario, system: System, folder: Path, simulated: bool =
 
 @contextmanager
 def _warnings_once_accepted() -> Iterator[None]:
-    """Show the warnings of the block only once it is over: of a scenario that is refused its
-    refusal alone is told."""
+    """Show the warnings of the block only once it is over, so that a scenario that is refused is
+    refused without warnings."""
     with warnings.catch_warnings(record=True) as held:
         warnings.simplefilter("always")
         yield
@@ -200,9 +200,9 @@ def _warn_of_copies(jobs: Workload, workers: int) -> None:
 
 
 def _choice(scenario: Scenario) -> Choice:
-    """Return what chooses among workers by records, where the scenario keeps any.
+    """Return the choice among workers by their records, where the scenario keeps any.
 
-    Raises InputError for a placement by records that there are not.
+    Raises InputError for a placement by records where none are kept.
     """
     kept = (part.records(scenario) for part in PARTS)
     records = next((it for it in kept if it is not None), None)

@@ -46,8 +46,8 @@ def spawn_hazards(
     """Make, for each law of faults, the actor that makes its faults happen on the workers of
     `registry`. Return those whose clocks pass only while workers compute.
 
-    `told` decides what becomes of what is struck; None: it has a downtime. `ignored`: a pack
-    ignores some faults.
+    `told` is the actor that decides what becomes of units that are struck; None: they have a
+    downtime. `ignored`: a pack ignores some faults.
     """
     faulty, clocks = _faulty_units(scenario, system), list[Actor]()
     for number, law in enumerate(scenario.faults.laws):
@@ -144,8 +144,8 @@ def _hazard(
 def _wear_of(
     scenario: Scenario, system: System, law: AnyFault, number: int, faulty: Sequence[int] | None
 ) -> Wear | None:
-    """Return what chooses the units that come under `law`, which has number `number`, in the course
-    of time; None if none do. `faulty` has the units that it strikes at the start."""
+    """Return the object that chooses the units that come under `law`, which has number `number`, in
+    the course of time; None if none do. `faulty` has the units that it strikes at the start."""
     total = scenario.full_platform.count(law.of)
     wears = law.wears(total)
     if wears is None:
@@ -157,8 +157,8 @@ def _wear_of(
 
 
 def _effect(scenario: Scenario, law: AnyFault, number: int, lasting: bool) -> Fail | Hang:
-    """Return the message that tells a worker of a unit that law number `number` strikes what
-    happens to it: it fails, or it hangs. `lasting`: how long it is DOWN follows from the law."""
+    """Return the message to each worker of a unit that law number `number` strikes: the worker
+    fails, or it hangs. `lasting`: how long it is DOWN follows from the law."""
     if law.hangs:
         return Hang(law.detection, number)
     differ = len({it.detection for it in scenario.faults.laws if not it.hangs}) > 1

@@ -71,8 +71,8 @@ def decider(scenario: Scenario, jobs: Workload, system: System) -> PackDecider:
 
 
 def pack_of(scenario: Scenario) -> Pack:
-    """Return what the scenario's applications have in common: group size, link, downtime and MTBF,
-    and whether faults can be fatal."""
+    """Return the settings that the scenario's applications share: group size, link, downtime and
+    MTBF, and whether faults can be fatal."""
     job, guard = scenario.job, scenario.protection
     as_in_paper = _as_in_paper(scenario)
     # malleable17's own rule is its own combination's default.
@@ -151,7 +151,7 @@ def application_costs(scenario: Scenario, jobs: Workload, pack: Pack) -> list[Co
 
 def _alone(storage: StorageSection, size: float, members: Times) -> Times:
     """Return, for each number of `members`, the time in which these together save `size` bytes
-    while no other application uses the storage: nobody knows beforehand how many will."""
+    while no other application uses the storage: it is not known beforehand how many will."""
     return size / np.minimum(storage.bandwidth, storage.each * members)
 
 

@@ -49,7 +49,7 @@ class Agents(ScenarioPart):
             system.describe(AgentDescribed, agent.name, name_of(agent), hears, jobs)
 
     def sinks(self, scenario: Scenario, loop: VirtualTimeLoop) -> Iterator[Sink]:
-        """Let the agents hear of events."""
+        """Yield the sink that lets the agents hear of events."""
         if scenario.present:
             from actors.agents.agent import Ears  # a run without agents needs none
 
@@ -91,7 +91,7 @@ class Agents(ScenarioPart):
         return {job.index: door for job in site.jobs.jobs if job.name in site.submits}
 
     def last(self, scenario: Scenario, system: System) -> None:
-        """Make the agents of the scenario, once all others are there."""
+        """Make the agents of the scenario, once all other actors are there."""
         for agent in scenario.present:
             if agent.name in system.actors:
                 problem = f"{agent.name!r} is the name of another actor"

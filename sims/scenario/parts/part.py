@@ -1,4 +1,4 @@
-"""A part of a scenario is one mechanism: what its keys must not stand beside, which actors and
+"""A part of a scenario is one mechanism: it says which keys its own contradict, which actors and
 parts of the world they bring about, and what can be told of it before a run. `ScenarioPart` has the
 questions that the builders and `holdfast check` ask."""
 
@@ -48,7 +48,7 @@ class Choice:
     records: Records | None = None
     """Records of the workers; None: none are kept."""
     measure: Callable[[int], Any] | None = None
-    """How bad a worker's record is; None: the choice does not ask."""
+    """Returns how bad a worker's record is; None: the choice does not use records."""
     badness: list[Any] = field(factory=list)
     """How bad each worker's record is, as it is reported to the scheduler."""
 
@@ -106,7 +106,7 @@ class ScenarioPart:
         jobs."""
 
     def simulated(self, scenario: Scenario) -> Iterator[str]:
-        """Yield the key of what real processes do not carry out, where the scenario has it."""
+        """Yield each key that the scenario sets and that real processes do not carry out."""
         yield from ()
 
     def check_ignored(self, scenario: Scenario) -> None:
@@ -142,8 +142,8 @@ class ScenarioPart:
         return {}
 
     def without_code(self, scenario: Scenario) -> Mapping[str, Any]:
-        """Map each key of the scenario at which the mechanism may name code of a user's to what
-        stands there without it."""
+        """Map each key of the scenario under which the mechanism may name code of a user's to a
+        value without such code."""
         return {}
 
     # --- jobs -----------------------------------------------------------------------------------
@@ -180,8 +180,8 @@ class ScenarioPart:
     def waits(
         self, fitting: Submissions, names: Sequence[str], log: Replay
     ) -> tuple[Mapping[int, Dependence], LeftOut]:
-        """Return, by index, what those of the jobs that fit wait for which do not come at a time of
-        their own, and the counts of the jobs that do not wait for all that they name. `names` are
+        """Return what jobs wait for, by index, for those of the jobs `fitting` that have no time of
+        submission; and the counts of the jobs that do not wait for all that they name. `names` are
         those of all jobs, and `log` is the log that they come from.
 
         Raises InputError where a listed job would wait for ever.
@@ -219,7 +219,8 @@ class ScenarioPart:
     # --- actors, and parts of actors ------------------------------------------------------------
 
     def records(self, scenario: Scenario) -> Records | None:
-        """Return what the mechanism keeps of each worker, for a simulation that begins."""
+        """Return the records that the mechanism keeps of workers, for a simulation that begins;
+        None if it keeps none."""
         return None
 
     def before(self, site: Site) -> Iterator[Actor]:
@@ -281,7 +282,8 @@ class ScenarioPart:
         yield from ()
 
     def assumed(self, job: BatchJob) -> Iterator[str]:
-        """Yield what the formulas of periods assume that is not so of a job with the mechanism."""
+        """Yield the assumptions of the formulas for periods that do not hold for a job with the
+        mechanism."""
         yield from ()
 
     def load_lines(

@@ -30,7 +30,8 @@ class Repair(ScenarioPart):
         return {} if own is None else {"repair.retirement.name": own.name}
 
     def without_code(self, scenario: Scenario) -> Mapping[str, Any]:
-        """Have scores in place of a policy of retirement that the file names."""
+        """Map `repair` to a section that retires by scores, if the scenario names a user's policy
+        of retirement."""
         if _own_retirement(scenario) is None or scenario.repair is None:
             return {}
         scored = {"retirement": RetireByScore(period=1)}
