@@ -292,11 +292,11 @@ class Cells:
         counts = [0] * len(self.cells)
         for first, last in numbers:
             at = bisect_right(firsts, first) - 1
-            while at < len(firsts) and firsts[at] <= last:
-                begin, end = max(first, firsts[at]), min(last, lasts[at])
-                if begin <= end:
-                    counts[which[at]] += end - begin + 1
-                at += 1
+            if last <= lasts[at]:
+                counts[which[at]] += last - first + 1
+                continue
+            for k in range(at, bisect_right(firsts, last)):
+                counts[which[k]] += max(0, min(last, lasts[k]) - max(first, firsts[k]) + 1)
         return counts
 
     def free(self, vacant: Iterable[tuple[int, int]]) -> list[int]:
