@@ -40,7 +40,7 @@ class Progress:
 
     def added(self, before: float, most: float, now: float) -> float:
         """Return `before` plus the work done until `now`, but no more than `most`. The bound
-        matters where a real process takes longer than its nominal time: it has not done more for
+        matters where a real process takes longer than its nominal time, as it does no more work for
         that."""
         done = before + self.at(now)
         return done if done <= most * (1 + ROUNDING) else most

@@ -80,7 +80,8 @@ class Worker(Actor):
     """Time at which a worker that was kept until its call comes, or came, and number of the call's
     event; None before the call."""
     _owned: WorkerState = field(init=False, default=UP)
-    """State in which the owner and whoever else takes the worker together have it."""
+    """State that the owner and the agent that has taken the worker give it together: the worse of
+    their two states."""
     _given: WorkerState = field(init=False, default=UP)
     """State that the owner gives the worker, apart from keeping it until its call."""
     _agents: WorkerState = field(init=False, default=UP)
@@ -187,8 +188,8 @@ class Worker(Actor):
         self.then(TURN, cause, STATES_CHANGE)
 
     def _kept(self) -> WorkerState:
-        """Return the state in which the owner and whoever else takes the worker together have
-        it."""
+        """Return the state that the owner and the agent that has taken the worker give it together:
+        the worse of their two states."""
         given, other = self._given, self._agents
         if given is DOWN or other is DOWN:
             return DOWN

@@ -36,7 +36,7 @@ class Parts:
     job: Host
     order: Sequence[type[Part]]
     wanting: Sequence[type[Part]]
-    """Kinds that a job can ask for by what it says."""
+    """Kinds of parts that a job can ask for by its own keys."""
     each: tuple[Part, ...] = field(init=False, default=())
     to: Answering[Part] = field(init=False, default=NOBODY)
     """Maps each question, a function of `Part`, to the parts that answer it."""
@@ -47,9 +47,8 @@ class Parts:
     keep: bool = field(init=False, default=False)
     """Whether a copy keeps its members when its run is lost."""
     of: Made = field(init=False)
-    """Maps each kind of part to the job's part of that kind. One that is not there yet comes into
-    being, as it is looked up for the first message for it: most jobs meet no hang and get no
-    notice."""
+    """Maps each kind of part to the job's part of that kind. A missing part is made when it is
+    looked up for the first message to it: most jobs meet no hang and get no notice."""
 
     def __attrs_post_init__(self) -> None:
         self.of = Made(self)
@@ -62,7 +61,7 @@ class Parts:
             self.add(*made, *(make(job) for make in given))
 
     def add(self, *parts: Part) -> None:
-        """Have these parts from now on, too, each in its place in the order."""
+        """Add these parts, each in its place in the order."""
         self.of.update((type(part), part) for part in parts)
         self.each = tuple(self.of[kind] for kind in self.order if kind in self.of)
         self.to = Answering(self.each)

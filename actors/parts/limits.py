@@ -1,8 +1,8 @@
 """Limits by user, group or queue on what runs and is held at once (rules.md, G7).
 
-A job that would exceed a limit is out of the queue, so that it starts not, gets no reservation and
-blocks nobody, until a run of the same name ends. The strategy knows nothing of limits: it is asked
-again without the jobs that its answer would take above one.
+A job that would exceed a limit is kept out of the queue until a run of the same name ends: it does
+not start, gets no reservation and blocks no other job. The strategy knows nothing of limits: if its
+answer would exceed one, it is asked again without the jobs that do so.
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ class Limits(QueuePart):
             self.over.update(self._keys_of(waiting.job))
 
     def ended(self, run: Run, outcome: Outcome) -> None:
-        """Count a copy that has ended no more, and note that jobs of its names may go on."""
+        """Remove a copy that has ended from the counts, and note that jobs of its names may come
+        back into the queue."""
         waiting, index = run.entry, run.index
         assert waiting is not None
         left = self.copies.pop(index) - 1
@@ -112,7 +113,8 @@ class Limits(QueuePart):
             self.over.update(self._keys_of(waiting.job))
 
     def _count(self, waiting: Queued, jobs: int, processors: int) -> None:
-        """Count so many jobs, and so many of their processors, more; fewer, if below 0."""
+        """Add `jobs` and `processors` to the counts of the limits and names of this job; they are
+        negative when it counts no longer."""
         for key in self._keys_of(waiting.job):
             self.jobs[key] = self.jobs.get(key, 0) + jobs
             self.processors[key] = self.processors.get(key, 0) + processors
@@ -153,8 +155,8 @@ class Limits(QueuePart):
         return bool(self.held and state.cells is not None and state.cells.exclusive)
 
     def carried_out(self, scheduler: Deciding, state: WaitingJobs, cause: int) -> None:
-        """Have the decider decide once more at this instant where runs hold fewer processors than
-        was to be feared, as their last node is smaller."""
+        """Have the decider decide once more at this instant if runs hold fewer processors than were
+        counted for them, as their last node is smaller."""
         if self.over and self.held:
             scheduler.decide_soon(cause)
 
@@ -162,8 +164,8 @@ class Limits(QueuePart):
         return partial(self._decide, strategy=strategy)
 
     def _decide(self, state: WaitingJobs, strategy: Strategy) -> Decision:
-        """Return the strategy's decision on the jobs of the queue that exceed no limit. Those that
-        would, as they stand or behind what is decided, leave the queue."""
+        """Return the strategy's decision on the jobs of the queue that exceed no limit. Jobs that
+        would exceed one, now or once the decision's jobs have started, leave the queue."""
         if self.counting is Counting.PLANNED:
             self._hold(state, list(self._not_admitted(state.queue)))
             return strategy(state)
@@ -184,8 +186,8 @@ class Limits(QueuePart):
         return waiting.key[1] not in self.promised and self._too_many(waiting)
 
     def _not_admitted(self, queue: Sequence[Queued]) -> Iterator[Queued]:
-        """Yield the jobs of the queue that would exceed a limit beside those that run and those
-        ahead of them, which count from now on."""
+        """Yield the jobs of the queue that would exceed a limit, and count all other jobs from now
+        on. A job is looked at beside the jobs that run and those ahead of it that count."""
         for waiting in queue:
             if self._exceeds(waiting):
                 yield waiting
@@ -246,7 +248,7 @@ def size_of(waiting: Queued) -> int:
 
 def _copied(state: WaitingJobs) -> Callable[[], object]:
     """Return a function that returns the strategy's memory as it is now: a strategy may change it
-    in place, and is asked again with what it was."""
+    in place, and is asked again with the memory as it was."""
     if state.memory is None:
         return lambda: None
     # Entries of the queue stay the same objects.

@@ -62,8 +62,8 @@ class Cell:
 
     @property
     def node(self) -> int:
-        """Number of the node of which its workers are, where an exclusive partition has it and they
-        are a cell apart because others share the node, or because it is smaller; else -1."""
+        """Number of its workers' node, if an exclusive partition has the node and they are counted
+        apart from other nodes': they are not all alike, or the node is smaller; else -1."""
         return self.place[2]
 
     @cached_property
@@ -117,9 +117,9 @@ def _apart(
     node: int,
     exclusive: frozenset[int],
 ) -> int:
-    """Return the number of the node of which a worker is, if an exclusive partition has it and its
-    free workers do not tell whether it is free whole: others share it, windows divide it, or it is
-    smaller. Return -1 for any other worker. `keys` are the partitions and windows of each."""
+    """Return the number of a worker's node, if an exclusive partition has the node and a count of
+    free workers does not tell whether it is wholly free: others share it, windows divide it, or it
+    is smaller. Return -1 for any other worker. `keys` are the partitions and windows of each."""
     its, _ = keys[worker]
     if exclusive.isdisjoint(its):
         return -1

@@ -22,7 +22,7 @@ free."""
 SUMS = 24
 """Number of sets of cells whose sums are kept; with more, all are dropped and made again."""
 KEPT = 4_096
-"""Number of sets of workers for which it is kept what they add to a row."""
+"""Largest number of sets of workers whose addition to a row is kept."""
 FEW = 16
 """Number of steps below which none are merged."""
 Changes = Sequence[tuple[float, Parts]]

@@ -217,7 +217,8 @@ def losers(cells: Sequence[Comparison], by: str, unit: str) -> Iterator[str]:
 
 
 def _titled(by: str, cell: Comparison) -> str:
-    """Return the name of a class of jobs; of one that is a number, with what it is of."""
+    """Return the name of a class of jobs. A name that begins with a digit gets the fact by which
+    jobs are divided in front of it, as in `size 16`."""
     name = str(cell.point[-1][1])
     return f"{by} {name}" if name[:1].isdigit() else name
 
@@ -271,7 +272,7 @@ def notes_on(results: Results, cells: Sequence[Comparison], many: int) -> Iterat
 
 
 def expressions(asked: Question) -> str:
-    """Return what follows from the varied keys in each case of a campaign, as text."""
+    """Return the settings that follow from the varied keys in each case of a campaign, as text."""
     return ", ".join(f"{key} = {text}" for key, text in asked.varied.follows.items())
 
 

@@ -85,6 +85,6 @@ def _number(value: Any) -> float:
 
 
 def _asked(measure: Measure, asked: Sequence[AnyMeasure]) -> bool:
-    """Return whether a question asks for a measure, or for one of the user's, which may look at
-    anything."""
+    """Return whether a question asks for a measure, or for a measure of the user's, which may
+    depend on anything."""
     return any(it is measure or not isinstance(it, Measure) for it in asked)

@@ -1,5 +1,5 @@
-"""Say by what runs are measured: measures, how variants are compared by them, and bounds of
-means."""
+"""Defines how runs are measured: by which measures, how variants are compared by them, and bounds
+of means."""
 
 from __future__ import annotations
 

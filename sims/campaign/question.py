@@ -30,7 +30,7 @@ Watch = Callable[[int, int], None]
 
 
 def unwatched(done: int, total: int) -> None:
-    """Ignore the progress of a campaign: a Watch where nobody watches."""
+    """Ignore the progress of a campaign: the Watch of a question that is given none."""
 
 
 def unsaid(text: str) -> None:

@@ -135,7 +135,8 @@ class Repairs:
     failed: Counter[int] = field(factory=Counter)
     """Number of faults of units, by the number of the law."""
     blamed: Counter[str] = field(factory=Counter)
-    """Number of faults blamed on what they struck, on others, and on nobody."""
+    """Number of faults blamed on the unit that they struck (`itself`), on another unit (`another`),
+    and on none (`nobody`)."""
     ended: Counter[tuple[int, RepairOutcome]] = field(factory=Counter)
     """Number of repairs by stage and outcome."""
     retired: int = 0

@@ -90,7 +90,7 @@ class Carrier:
     tolerance: float = field(init=False)
     """Largest delay, in time units, with which work still counts as on time."""
     free: bool = field(init=False)
-    """Whether work takes what it takes, and is measured."""
+    """Whether the durations of real work are measured, and not paced to the scenario's times."""
     lateness: float | None = field(init=False)
     """Largest delay, in time units, that the log allows to real work; None: it is measured."""
     loop: VirtualTimeLoop = field(init=False)

@@ -50,8 +50,8 @@ class Report:
     read the numbers."""
 
     wants: ClassVar[frozenset[type[Event]]] = frozenset(VOCABULARY)
-    """The report takes all events by name; so a run that nobody keeps as a log need not write its
-    scenario into the first."""
+    """Names of all event classes. As the report names what it wants, a run whose log is not kept
+    need not write the scenario's text into its first event."""
 
     workers: bool = False
     """Whether to keep a ledger for each worker too."""

@@ -31,7 +31,7 @@ class AgentSection(Section):
         """Return the agent, made of the class, which is looked for in `folder`; `place` is the key
         of the entry.
 
-        Raises InputError where the class cannot be loaded, or is none of agents.
+        Raises InputError where the class cannot be loaded, or is no class of agents.
         """
         from actors.agents.agent import Agent  # a scenario without agents needs none
 
@@ -77,9 +77,10 @@ def agents_of(entries: Iterable[AgentSection], folder: Path) -> tuple[Agent, ...
 
 
 def checked(agents: Iterable[Agent]) -> tuple[Agent, ...]:
-    """Return the agents of one run, in order; equal names of theirs get numbers.
+    """Return the agents of one run, in order.
 
-    Raises InputError where one hears of events that nobody knows of.
+    Raises InputError where an agent handles events of which nobody in the world knows, and where
+    two agents have one name.
     """
     found = tuple(agents)
     if not found:
