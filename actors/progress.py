@@ -60,7 +60,8 @@ class Progress:
         will."""
         if not self.rate:
             return None
-        left = remaining(self.work, self.done)
+        # A part that begins has all of its work to do.
+        left = remaining(self.work, self.done) if self.done else self.work
         # Whole numbers of slots stay whole: no division where it would change nothing.
         return self.since + (left if self.rate == 1 else left / self.rate)
 

@@ -53,6 +53,9 @@ COMPLETED, FAILED = Outcome.COMPLETED, Outcome.FAILED
 LOST, CANCELLED = Outcome.LOST, Outcome.CANCELLED
 DOWN = WorkerState.DOWN
 RESUME = Resume()
+# Questions under names of their own, as in `actors/parts/asked.py`.
+PLACED, EQUIP, LEFT = Part.placed, Part.equip, Part.left
+RESUMES, SETTLED = Part.resumes, Part.settled
 LATE = tuple(kind for part in ORDER for kind in part.late)
 
 
@@ -155,7 +158,7 @@ class JobOfRuns(Job):
             dict(zip(held, addresses, strict=True)) if addresses else None,
         )
         self.copies[message.copy] = copy
-        for part in self.parts.to[Part.placed]:
+        for part in self.parts.to[PLACED]:
             part.placed(copy, message)
         self.start_run(copy, self.plan(copy), cause, message, before=self.parts.before(first=True))
 
@@ -191,7 +194,7 @@ class JobOfRuns(Job):
         run = Run(self, number, copy, self.work(copy), plan, saving, self.needs)
         copy.run, copy.last = run, number
         cause = run.begin(cause, keeps)
-        for part in self.parts.to[Part.equip]:
+        for part in self.parts.to[EQUIP]:
             part.equip(run, cause)
         if message is not None:
             for part in self.parts.to[Part.started]:
@@ -342,7 +345,7 @@ class JobOfRuns(Job):
     @handles(Resume)
     def resume(self, _: Resume, __: int) -> None:
         self._resuming, to = False, self.parts.to
-        resuming, settling = to[Part.resumes], to[Part.settled]
+        resuming, settling = to[RESUMES], to[SETTLED]
         for copy in list(self.copies.values()):
             for part in resuming:
                 part.resumes(copy)
@@ -438,7 +441,7 @@ class JobOfRuns(Job):
 
     def _forget(self, copy: Copy[Run], cause: int) -> None:
         self.protection.left(copy)
-        for part in self.parts.to[Part.left]:
+        for part in self.parts.to[LEFT]:
             part.left(copy, cause)
 
     def _complete_by(self, first: Copy[Run], cause: int) -> int:

@@ -55,6 +55,9 @@ DECIDE, RELEASE_FORMER = Decide(), ReleaseFormer()
 # Reading a member off its enum takes 80 ns, thrice an attempt.
 DECISION, COMPLETED = Phase.DECISION, Outcome.COMPLETED
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
+# Questions under names of their own, as in `actors/parts/asked.py`.
+CAME_UP, WENT_DOWN = SchedulerPart.came_up, SchedulerPart.went_down
+CALLS, UNSETTLED = SchedulerPart.calls, SchedulerPart.unsettled
 P = TypeVar("P")
 NO_PARTS = Answering[SchedulerPart](())
 """Shared by all schedulers without parts."""
@@ -195,7 +198,7 @@ class Scheduler(Actor):
         if state is UP:
             if dispatcher.tracker is not None:
                 dispatcher.tracker.free(self.now, ((worker, worker),), cause)
-            for part in self.to[SchedulerPart.came_up]:
+            for part in self.to[CAME_UP]:
                 part.came_up(worker, message.repaired, cause)
         copy = dispatcher.holder(worker)
         job = dispatcher.job_of(copy)
@@ -211,7 +214,7 @@ class Scheduler(Actor):
         and the decider know. `copy` is the number of the copy that holds the worker or has just
         released it, or -1; `cause` is the number of the event that logs the change."""
         if state is DOWN:
-            for part in self.to[SchedulerPart.went_down]:
+            for part in self.to[WENT_DOWN]:
                 part.went_down(worker, copy, cause)
             self.holdings.pop(worker, None)
             for workers in self.programmed.values():
@@ -363,7 +366,7 @@ class Scheduler(Actor):
     def _calls(self) -> bool:
         """Return whether a part has something to do before the next decision, which is to come at
         this instant."""
-        for part in self.to[SchedulerPart.calls]:  # noqa: SIM110 (`any` takes twice as long)
+        for part in self.to[CALLS]:  # noqa: SIM110 (`any` takes twice as long)
             if part.calls:
                 return True
         return False
@@ -371,7 +374,7 @@ class Scheduler(Actor):
     def _unsettled(self) -> bool:
         """Return whether a part has something to do before the next decision, whenever that
         comes."""
-        for part in self.to[SchedulerPart.unsettled]:
+        for part in self.to[UNSETTLED]:
             if part.unsettled:
                 return True
         return self._calls()

@@ -39,6 +39,10 @@ Table = Mapping[type, Callable[[Any, Any, int], None]]
 """Maps a message class to the function that handles it, called with the actor, the message and the
 number of the event that caused it."""
 
+Steps = Mapping[enum.Enum, tuple[Table, Any]]
+"""Maps the states that may follow one state to their handlers and to what may follow them in turn,
+so that a change of state costs one look-up."""
+
 A = TypeVar("A", bound="Actor")
 C = TypeVar("C")
 P = ParamSpec("P")
@@ -146,9 +150,8 @@ class Actor:
     """Class of the tables of handlers, which says what becomes of a message without a handler."""
     _tables: ClassVar[Mapping[enum.Enum | None, Table]] = {}
     """Maps each state to the handlers of the messages that it expects."""
-    _steps: ClassVar[Mapping[enum.Enum | None, Mapping[enum.Enum | None, Table]]] = {None: {}}
-    """Maps each state to the states that may follow, each with its handlers, so that a change of
-    state costs one look-up."""
+    _steps: ClassVar[Mapping[enum.Enum | None, Steps]] = {None: {}}
+    """Maps each state to the states that may follow."""
 
     part_kinds: ClassVar[Mapping[type, Callable[[Any], Any]]] = {}
     """Maps classes of the actor's parts, objects within it whose methods handle some of its
@@ -166,19 +169,22 @@ class Actor:
     """
     handlers: Table = field(init=False, repr=False)
     state: Any = field(init=False, default=None)
+    _following: Steps = field(init=False, repr=False)
+    """The states that may follow the present one."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         # Tables are made once for each class, not looked up along its bases for each message.
         cls._tables = {state: _table(cls, state) for state in _states(cls)}
-        cls._steps = {
-            state: {after: cls._tables[after] for after in cls.transitions.get(state, ())}
-            for state in cls._tables
-        }
+        steps: dict[enum.Enum | None, dict[enum.Enum, Any]] = {state: {} for state in cls._tables}
+        for state, following in steps.items():
+            for after in cls.transitions.get(state, ()):
+                following[after] = cls._tables[after], steps[after]
+        cls._steps = steps
 
     def __attrs_post_init__(self) -> None:
         self.state = self.initial
-        self.handlers = self._tables[self.initial]
+        self.handlers, self._following = self._tables[self.initial], self._steps[self.initial]
 
     # --- what an actor can do -----------------------------------------------------------------
 
@@ -260,11 +266,11 @@ class Actor:
         step.
         """
         try:
-            table = self._steps[self.state][state]
+            table, following = self._following[state]
         except KeyError:
             why = f"{self.name} cannot go from {self.state} to {state}"
             raise IllegalTransition(why) from None
-        self.state = state
+        self.state, self._following = state, following
         if self.handlers is not STOPPED:
             self.handlers = table
 
