@@ -126,7 +126,8 @@ class ComputingFaults(Hazard):
     def change_clocks(self, message: ComputingChanged, _: int) -> None:
         """Let the time pass for the units on which a copy's run begins to compute, or stand still
         for those on which no run computes any more."""
-        clock, now = self._clocks.get(message.clock), self.now
+        clock, loop = self._clocks.get(message.clock), self.system.loop
+        now = loop.now
         if clock is None:
             clock = self._clocks[message.clock] = Clock(message.clock)
         if message.computes:
@@ -140,7 +141,7 @@ class ComputingFaults(Hazard):
             if clock.shared:
                 self._hand_over(clock)
             turn = clock.turn
-            if turn is not None and turn[0] > self.due_by + 2 * ROUNDING * self._longest:
+            if turn is not None and turn[0] > loop.due_by + 2 * ROUNDING * self._longest:
                 clock.turn = None  # not even the next unit's time has run out by now
                 self._set_timer()
                 return
@@ -313,7 +314,7 @@ class ComputingFaults(Hazard):
         struck: dict[int, Clock] = {}  # `dict[int, Clock]()` takes 15 times as long
         clocks: list[Clock] = []
         turns = self._turns
-        now, due_by = self.now, self.due_by
+        now, due_by = self.system.loop.now, self.system.loop.due_by
         while turns and turns[0][0] <= due_by:
             turn = heappop(turns)
             clock: Clock = turn[2]

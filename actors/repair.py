@@ -187,6 +187,8 @@ class Repairs(Actor):
     only after that."""
     _blamed_at: float = field(init=False, default=-1)
     _striking: bool = field(init=False, default=False)
+    _waiting: int = field(init=False, default=0)
+    """Number of repairs that wait for a crew."""
     _dealing: bool = field(init=False, default=False)
     _awaited: float = field(init=False, default=-1)
     """Time of the last instant at which the repairs have let workers change state before they blame
@@ -270,7 +272,7 @@ class Repairs(Actor):
         assigned at once, if that is all that follows, and not at all if no repair waits for one."""
         for repair, outcome in ended:
             self._end(repair, outcome)
-        if any(map(_waiting_of, self.stages)):
+        if self._waiting:
             if self.is_last:
                 self._assign()
             else:
@@ -311,7 +313,8 @@ class Repairs(Actor):
         # A fault is not in `_unknown` any more, and has no repair yet, where it has become known at
         # this instant (its run ended) and is still to be blamed.
         pending = unit in self._unknown or unit in map(_unit_of, self._known)
-        if pending or all(map(self._in_repair.__contains__, unit.workers)):
+        gone, workers = self._in_repair, unit.workers
+        if pending or (workers[0] in gone and all(map(gone.__contains__, workers))):
             return  # a fault of a unit that is in repair or just struck changes nothing
         cause = self.record(self.system.origin, UnitFailed, struck.law, unit.of, unit.text)
         self._unknown[unit] = Fault(unit, struck.law, set(unit.workers), cause)
@@ -378,6 +381,7 @@ class Repairs(Actor):
         for number, stage in enumerate(self.stages):
             while stage.free_crews and stage.waiting:
                 repair = stage.waiting.pop(0)[-1]
+                self._waiting -= 1
                 self._begin(stage, number, repair)
 
     def _blame(self, fault: Fault) -> Sequence[int]:
@@ -451,6 +455,7 @@ class Repairs(Actor):
 
     def _wait(self, repair: Repair) -> None:
         waiting = self.stages[repair.stage].waiting
+        self._waiting += 1
         turn = self.now, *repair.unit.turn, repair
         if waiting:
             insort(waiting, turn, key=lambda it: it[:3])
@@ -469,4 +474,4 @@ class Repairs(Actor):
         self.after(time, StageOver(repair), repair.cause, RUNS_END)
 
 
-_unit_of, _waiting_of = attrgetter("unit"), attrgetter("waiting")
+_unit_of = attrgetter("unit")

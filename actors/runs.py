@@ -261,7 +261,7 @@ class JobOfRuns(Job):
             return
         if self.parts.each and self.parts.take(copy, message, cause):
             return
-        copy.move(message.worker, message.state, self.now, cause)
+        copy.move(message.worker, message.state, self.system.loop.now, cause)
         if message.state is DOWN:
             cause = self._lose(copy, message.worker, message.hidden, cause)
         elif copy.run is not None:
