@@ -245,7 +245,8 @@ class Run:
         self._stop()
         if self.saving.counts:
             self.saving.count(self, cause)
-        self.saving.drop(self)
+        if self.saving.under_way is not None:
+            self.saving.drop(self)
         self.step = ENDED
         actor = self.actor
         # A real process may end the last part late.

@@ -201,7 +201,8 @@ class JobOfRuns(Job):
                 part.started(copy, message, cause)
         cause = self.log_tasks(copy, message, cause)
         cause = run.start_up(before, cause)
-        self.report_progress(copy, cause)
+        if self.reports:
+            self.report_progress(copy, cause)
 
     def is_unseen(self) -> bool:
         """Return whether neither the scheduler nor the log needs to know of each checkpoint."""
@@ -269,15 +270,18 @@ class JobOfRuns(Job):
         else:
             copy.cause = cause
             self.resume_soon()
-        self.report_progress(copy, cause)
+        if self.reports:
+            self.report_progress(copy, cause)
 
     def _lose(self, copy: Copy[Run], worker: int, hidden: bool, cause: int) -> int:
         """Act on a member's going DOWN: its run is lost, or goes on, or a fault is not known yet.
         Return the number (seq) of the last event."""
         lost = self.protection.member_failed(copy, worker)
-        end = self.parts.down(copy, worker, hidden, cause)
+        parts = self.parts
+        end = parts.down(copy, worker, hidden, cause) if parts.each else None
         if end is None:
-            self.parts.known(copy, worker)
+            if parts.each:
+                parts.known(copy, worker)
             end = cause if copy.run is None else self.fail(copy, copy.run, worker, cause)
         if lost is None:
             return end
@@ -290,7 +294,7 @@ class JobOfRuns(Job):
         """Act on a fault or hang of the member `worker` that is known now: the run is lost (R2),
         unless a part has it go on. `cause` is the number of that event. Return the number (seq) of
         the last event."""
-        end = self.parts.goes_on(copy, run, worker, cause)
+        end = self.parts.goes_on(copy, run, worker, cause) if self.parts.each else None
         return self.end_run(copy, LOST, cause) if end is None else end
 
     @handles(MemberSpeedChanged, during=AT_WORK)

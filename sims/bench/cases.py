@@ -152,12 +152,12 @@ def fleet(size: float) -> Iterator[Case]:
             "job": {"kind": "rigid", "jobs": [{"processors": width, "time": 3000}]},
             "protection": {"kind": "images", "period": 1000, "cost": 1, "recovery": 60},
         }
-        most = 9.0 if width == 4096 else None
+        most = {256: 6.0, 4096: 6.5}.get(width)
         ready = partial(simulated, read(table, "fleet"), faults)
         yield Case(f"{width:,} members", ready, "faults", most)
     operated = {
-        "AIReSim's default": (default(1, 64 * size), 25.0),
-        "its second regime, placed at random": (retirement(1, 8 * size, "random", "never"), 28.0),
+        "AIReSim's default": (default(1, 64 * size), 18.0),
+        "its second regime, placed at random": (retirement(1, 8 * size, "random", "never"), 22.0),
     }
     for name, (table, most) in operated.items():
         yield Case(name, partial(_operated, read(table, "fleet")), "faults", most)
