@@ -201,8 +201,7 @@ class JobOfRuns(Job):
                 part.started(copy, message, cause)
         cause = self.log_tasks(copy, message, cause)
         cause = run.start_up(before, cause)
-        if self.reports:
-            self.report_progress(copy, cause)
+        self.report_progress(copy, cause)
 
     def is_unseen(self) -> bool:
         """Return whether neither the scheduler nor the log needs to know of each checkpoint."""
@@ -270,8 +269,7 @@ class JobOfRuns(Job):
         else:
             copy.cause = cause
             self.resume_soon()
-        if self.reports:
-            self.report_progress(copy, cause)
+        self.report_progress(copy, cause)
 
     def _lose(self, copy: Copy[Run], worker: int, hidden: bool, cause: int) -> int:
         """Act on a member's going DOWN: its run is lost, or goes on, or a fault is not known yet.
