@@ -23,7 +23,7 @@ class ComputingChanged:
     """Number of the copy, unique in the system."""
     clock: int
     """Number of the clock by which the job counts its computing time: that of the copy which had it
-    first. Copies that the job has one after the other have the same."""
+    first. Copies of the job that follow one another have the same clock."""
     members: Sequence[int]
     computes: bool
 

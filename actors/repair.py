@@ -196,7 +196,8 @@ class Repairs(Actor):
     _draws: UnitDraws = field(init=False, repr=False)
     """Random numbers of repairs, by the lowest worker of the unit."""
     _blame_draws: UnitDraws = field(init=False, repr=False)
-    """Random numbers of whom faults are blamed on, by the lowest worker of the struck unit."""
+    """Random numbers that decide which units faults are blamed on, by the lowest worker of the
+    struck unit."""
 
     def started(self) -> None:
         self._draws = self.system.unit_draws("repair")
@@ -344,7 +345,7 @@ class Repairs(Actor):
 
     def _deal_soon(self, how: AwaitKnown | Deal) -> None:
         """Blame the known faults, and assign free crews, later in this instant, once all faults
-        that it makes known are."""
+        that become known at it are known."""
         if not self._dealing:
             self._dealing = True
             awaited = self._awaited == self.now

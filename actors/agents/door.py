@@ -42,13 +42,14 @@ from policies.availability import WorkerState
 
 ARRIVE, CANCEL, UP = Arrive(), Cancel(), WorkerState.UP
 FIRST_LAW = -1
-"""Number of agents as a law of faults: at one instant they come before all laws."""
+"""Number that faults and hangs by agents have in place of a law's: at one instant they come before
+those of all laws."""
 
 
 @define(eq=False)
 class Door(Actor):
-    """Carries out what agents ask for, if it can be; what cannot is an error that names the
-    agent."""
+    """Carries out the acts that agents ask for. An act that cannot be carried out is an error that
+    names the agent."""
 
     world: Surroundings
     workers: Callable[[int], Actor]
@@ -56,7 +57,8 @@ class Door(Actor):
     detection: float
     """Time after which faults are detected."""
     logs_detection: bool
-    """Whether the log has that time with each fault, because kinds of faults differ in it."""
+    """Whether the log gives this detection time with each fault, because kinds of faults differ in
+    it."""
     submits: Mapping[str, str]
     """Maps the name of each job that an agent submits to the agent's name."""
     changing: frozenset[int]

@@ -27,11 +27,11 @@ class Counting(enum.Enum):
     another job of the same name must not break."""
 
     RUNS = "runs"
-    """No others: reservations are made anew at each decision."""
+    """No other jobs: reservations are made anew at each decision."""
     RESERVATIONS = "reservations"
     """Jobs with a reservation, which is kept."""
     PLANNED = "planned"
-    """All that are in the queue, as each gets a reservation, which is kept."""
+    """All jobs in the queue, as each gets a reservation, which is kept."""
 
 
 @frozen

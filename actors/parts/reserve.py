@@ -1,7 +1,7 @@
 """Calls workers of the reserve for the first job of a queue (rules.md, P11).
 
-Where workers are divided there are several first jobs: each one that has no job ahead of it whose
-partition shares a worker with its own. A worker is called for jobs that may have it.
+Where workers are divided there are several first jobs: each one whose partition shares no worker
+with that of a job ahead of it. A worker is called for jobs that may have it.
 """
 
 from __future__ import annotations

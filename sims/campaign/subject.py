@@ -85,8 +85,8 @@ class Subject:
         return table
 
     def scenario(self, door: Door) -> Scenario:
-        """Return the scenario with `changes`, objects left out. Raises InputError where it is
-        none."""
+        """Return the scenario with `changes`, objects left out. Raises InputError where the result
+        is no valid scenario."""
         if not isinstance(self.source, Scenario):
             return read(self.changed(door), self.called, self.folder)
         return _with(self.source, _plain(tuple(self.changes.items())), "changes", door)
@@ -153,9 +153,9 @@ class Subject:
     def command(
         self, settings: Settings, seed: int | None = None, until: float | None = None
     ) -> str:
-        """Return what runs the scenario alone with these settings: a command; of a scenario without
-        a file, a call of `holdfast.run`, and of a function that makes it, its name with
-        arguments."""
+        """Return the text that runs the scenario alone with these settings: a command; for a
+        scenario without a file, a call of `holdfast.run`; for a function that makes it, its name
+        with arguments."""
         if not isinstance(self.source, str | Path):
             more = {"seed": seed, "until": until}
             words = [f", {key}={it!r}" for key, it in more.items() if it is not None]

@@ -68,7 +68,8 @@ class CheckpointStep(enum.Enum):
     TAKEN = "taken"
     """The checkpoint is complete: among members, at the master or on shared storage."""
     STORED = "stored"
-    """Having been complete among members, it is so at the master or on shared storage too."""
+    """The checkpoint, complete among members before, is so at the master or on shared storage
+    too."""
     LOST = "lost"
     """The checkpoint was lost with the members that kept it in memory."""
 

@@ -377,8 +377,8 @@ class Summary:
 
     @property
     def depleted(self) -> bool | None:
-        """Whether the run ran out of workers that are not retired: never so of one that has ended.
-        None where the log stops before the end."""
+        """Whether the run ended because too few workers were left that had not retired: false for
+        each run with an end, as such a run has none. None where the log stops before the end."""
         return None if self.end is None else False
 
     @property

@@ -125,7 +125,7 @@ class Report:
 
     @property
     def deadlines(self) -> dict[str, float]:
-        """Maps each submitted job with a deadline to this, as time after its submission."""
+        """Maps each submitted job with a deadline to the deadline, as time after its submission."""
         submitted, due = self.summary.submitted, self._history.head.deadlines()
         return {job: at for job, at in due.items() if job in submitted}
 

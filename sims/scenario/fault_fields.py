@@ -168,7 +168,7 @@ class FaultFields(Section):
         return None
 
     def joining(self, total: int, until: float) -> Iterator[tuple[float, int]]:
-        """Yield when, and how many of `total` units, come under the law: none."""
+        """Yield each time at which units come under the law, and how many of `total` do: none."""
         yield from ()
 
     def units_of(self, total: int, rng: Callable[[], Generator]) -> tuple[int, ...] | None:

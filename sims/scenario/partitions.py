@@ -25,8 +25,8 @@ Name = Annotated[
     ),
 ]
 NOWHERE, UNKNOWN = -1, -2
-"""Stand for the partition of a job that names none, where none is the default, and of one that
-names a partition that there is not."""
+"""Numbers in place of that of a partition: of a job that names none, where none is the default, and
+of a job that names a partition which does not exist."""
 
 
 class PartitionSection(Section):

@@ -344,12 +344,13 @@ class PlatformSection(WorkerFields):
         return self.reserve > 0
 
     def kept(self, able: int) -> range:
-        """Return the numbers of these workers, the last ones of the `able` that are no spares."""
+        """Return the numbers of the workers that their owner keeps until they are called: the last
+        ones of the `able` that are no spares."""
         return range(max(able - self.reserve, 0), able)
 
     def dated(self, calendar: Callable[[str], Calendar]) -> Self:
-        """Return the section with times in place of the dates of its windows; `calendar` says what
-        dates mean, given the key of one."""
+        """Return the section with times in place of the dates of its windows; `calendar` returns,
+        for the key of a date, the calendar by which the date is a time."""
         if not any(is_dated(*it.ends) for it in self.maintenance):
             return self
         key, ours = "platform.maintenance", calendar("platform.maintenance.from")

@@ -70,7 +70,8 @@ class Wait:
     freed: list[Held] = field(factory=list)
     """Holders whose processors were released at the instant when the job started."""
     made_way: frozenset[Key] = frozenset()
-    """Keys of those that the scheduler cancelled for jobs that started at that instant."""
+    """Keys of the runs among these that the scheduler cancelled for jobs that started at that
+    instant."""
     back: list[int] = field(factory=list)
     """Numbers of the workers that came UP at that instant."""
 

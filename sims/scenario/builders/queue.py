@@ -207,8 +207,8 @@ def _by_records(scenario: Scenario, jobs: Workload, system: System, badness: Seq
 
 def badness_of(scenario: Scenario, records: Records | None) -> Callable[[int], Any] | None:
     """Return the measure of how bad a worker's record is, by which the placement `fewest-faults`,
-    `highest-score` or `longest-back` chooses, or what returns the record itself for one of the
-    user's own; None for other placements.
+    `highest-score` or `longest-back` chooses, or a function that returns the record itself for a
+    placement of the user's own; None for other placements.
 
     Raises InputError where the scenario keeps no such records.
     """
