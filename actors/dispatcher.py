@@ -29,7 +29,7 @@ class CauseTracker:
     workers at this instant, and which workers were freed at it, with the numbers of those events.
 
     The cause of a start is the shelf or batch that it starts in; else the event since which its job
-    wants workers, if that is of this instant; else the event that freed some of them.
+    wants workers, if that event is of this instant; else the event that freed some of them.
     """
 
     wants: dict[int, int] = field(init=False, factory=dict)

@@ -127,9 +127,9 @@ class Pool:
     ) -> Intervals:
         """Allocate `count` free workers, which the placement chooses, to the copy numbered `copy`
         of the job with this index; return them. `former` are workers that the job had a moment ago,
-        which the placement may prefer. With `sources` it chooses so many in each of these sets. The
-        caller makes sure that there are enough. Where workers are only counted, return an empty
-        tuple."""
+        which the placement may prefer. With `sources` it chooses among each of these sets as many
+        as the source says. The caller makes sure that there are enough. Where workers are only
+        counted, return an empty tuple."""
         self.free -= count
         if self.numbers is None:
             return ()

@@ -1,5 +1,5 @@
-"""Repairs what faults strike, in stages, by crews (rules.md, R6); which unit is blamed for a fault:
-`actors/blame.py`."""
+"""Repairs what faults strike, in stages, by crews (rules.md, R6). `actors/blame.py` decides which
+unit is blamed for a fault."""
 
 from __future__ import annotations
 

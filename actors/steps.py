@@ -2,7 +2,7 @@
 
 `ANSWERS`, at the end, is the run's table of states: it maps a step, and what happens in it, to the
 function that answers. Each function takes the run and the number (seq) of the event that leads to
-it, and returns an `Answer`. What keeps a run standing still in any step: `actors/standstill.py`.
+it, and returns an `Answer`. `actors/standstill.py` halts a run in whatever step it is.
 """
 
 from __future__ import annotations

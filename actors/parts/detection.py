@@ -86,7 +86,7 @@ class Detection(Part):
 
 @define(eq=False)
 class HiddenFaults(SchedulerPart):
-    """Keeps the faults that nobody but the worker knows of yet. The fault of a worker that no copy
+    """Keeps the faults that only their workers know of yet. The fault of a worker that no copy
     holds any more is known at once."""
 
     repaired: bool = False

@@ -146,7 +146,8 @@ class Life(Driver):
                 self._run(wakeup, self)
 
     def take_in(self, letter: Letter) -> None:
-        """Keep a message that has come, and have whoever waits for one go on."""
+        """Keep a message that has come, and resume the coroutine, or else the first other task,
+        that waits for one."""
         self.letters.append(letter)
         if self.receiving and self._wakeup is not None:
             self.resume()

@@ -34,7 +34,8 @@ class Writer(Listener):
     over: Take = field(init=False)
     """Function that takes each row that is complete."""
     begun: Take | None = field(init=False, default=None)
-    """Function that takes each row as it begins, with what is known then; None: nobody asks."""
+    """Function that takes each row as it begins, with what is known then; None: rows are taken only
+    when they are complete."""
 
     def handlers(self) -> Mapping[type[Event], Handler]:
         """Map each event class that the writer needs to the method that takes its events."""

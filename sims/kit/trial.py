@@ -106,7 +106,7 @@ class Tried:
 
 
 def untold(seconds: float, step: object) -> None:
-    """Take the place of `Tell` where nobody watches."""
+    """Do nothing: the `Tell` of a trial that is not watched."""
 
 
 @define

@@ -108,7 +108,8 @@ class Holder:
         return await self._notices.get()
 
     async def dismiss(self) -> None:
-        """Let a SIGTERM end this process at once again, as nobody waits for it any more."""
+        """Let a SIGTERM end this process at once again, because no task waits for the signal any
+        more."""
         if self._former is not None:
             signal.signal(signal.SIGTERM, self._former)
         self._notices.put_nowait(False)

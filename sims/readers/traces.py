@@ -1,7 +1,7 @@
 """Read availability traces: the Failure Trace Archive's, SimGrid's profiles, and CSV tables of
 intervals.
 
-What a trace's own values mean for a worker: `trace_states.py`.
+`trace_states.py` defines what a trace's own values mean for a worker.
 """
 
 from __future__ import annotations
