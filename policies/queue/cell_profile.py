@@ -79,7 +79,7 @@ class CellProfile:
     def earliest(self, waiting: Queued) -> Place:
         """Return the earliest start of a job and its workers by cell: NOW, if it can start at this
         instant; inf without workers, if it cannot at any time that is known."""
-        step = self.candidate(waiting, 0)
+        step = self.candidate(waiting, self._enough(waiting))
         while step >= 0:
             if parts := self.parts(waiting, step):
                 return self.grid(waiting).times[step] if step else NOW, parts
@@ -148,6 +148,11 @@ class CellProfile:
                 return self._place(times[step], parts), begin
         return None, begin
 
+    def _enough(self, waiting: Queued) -> int:
+        """Return the first step at which enough workers of the job's partition are free, windows
+        aside; the number of steps if there is none."""
+        return self.grid(waiting).first(self._column(waiting), waiting.processors)
+
     def _column(self, waiting: Queued) -> int:
         return self.grid(waiting).column(self.cells.of_partition[waiting.job.partition])
 
@@ -193,7 +198,6 @@ class CellProfile:
         own = cells.of_partition[partition]
         column = grid.column(own)
         most = len(times) if until == inf else bisect_left(times, until)
-        first = max(first, grid.first(column, processors))
         while first < most:
             first = grid.search(column, processors, held, first, most)
             if first == most:
@@ -219,10 +223,8 @@ class CellProfile:
     def may_be_earlier(self, waiting: Queued, start: float) -> bool:
         """Return whether enough workers of the job's partition are free at some time before
         `start`, windows aside."""
-        grid = self.grid(waiting)
-        column = grid.column(self.cells.of_partition[waiting.job.partition])
-        step = grid.first(column, waiting.processors)
-        return step < len(grid.times) and grid.times[step] < start
+        times, step = self.grid(waiting).times, self._enough(waiting)
+        return step < len(times) and times[step] < start
 
     def take(self, place: Place, waiting: Queued, sign: int = -1) -> None:
         """Take the workers of a place for a job; with `sign` 1, give them back."""
