@@ -58,7 +58,7 @@ from sims.scenario.platform import LinkSection, MasterSection, Platform, Storage
 from sims.scenario.policy import GivenPolicies, PolicySection, decider_kind
 from sims.scenario.protection import ProtectionSection
 from sims.scenario.repair import RepairSection, RepairStage
-from sims.scenario.tables import put, refuse_seconds, refuse_wide_numbers, with_kinds
+from sims.scenario.tables import put, refuse_seconds, refuse_unloggable, with_kinds
 from sims.scenario.trace_files import FtaFile, SimGridFile, SpotFile
 from sims.scenario.workers import PlatformSection, RandomWorkers, Span, WorkerSection
 from sims.tables import Section
@@ -299,7 +299,7 @@ class Scenario(Section):
         """Return the scenario of a table that a file called `source` has. Raises InputError where
         the table is no valid scenario."""
         times: list[str] = []
-        refuse_wide_numbers(table)
+        refuse_unloggable(table)
         scenario = section_of(cls, with_kinds(table), source, times=times)
         if times and scenario.times is Unit.SLOT:
             refuse_seconds(table, times[0])

@@ -252,7 +252,9 @@ def _short(path: str) -> bool:
 
 def toml(value: object) -> str:
     """Return the text of a value in TOML, on one line; tables are inline."""
-    if isinstance(value, str | bool):
+    if isinstance(value, str):
+        return _quoted(value)
+    if isinstance(value, bool):
         return json.dumps(value)
     if isinstance(value, enum.Enum):
         return toml(value.value)
@@ -266,7 +268,13 @@ def toml(value: object) -> str:
 
 def _toml_key(key: str) -> str:
     """Return a key as TOML writes it, quoted where needed."""
-    return key if key.replace("_", "").isalnum() and key.isascii() else json.dumps(key)
+    return key if key.replace("_", "").isalnum() and key.isascii() else _quoted(key)
+
+
+def _quoted(text: str) -> str:
+    """Return a text as TOML writes it: as JSON does, but with characters beyond the BMP as they
+    are, as TOML has no pairs of surrogates, and with DEL escaped."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def sections(

@@ -3,6 +3,7 @@ beside the sections."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -19,14 +20,20 @@ that is off."""
 WIDEST = range(-(2**63), 2**64)
 """Whole numbers that a line of a log can hold."""
 
+HALF = re.compile("[\ud800-\udfff]")
+"""Pattern of a surrogate: half a character, which no file in UTF-8 has."""
 
-def refuse_wide_numbers(table: Mapping[str, Any]) -> None:
-    """Raise InputError where the table has a whole number that no line of a log can hold, or is
-    nested too deeply."""
+
+def refuse_unloggable(table: Mapping[str, Any]) -> None:
+    """Raise InputError where the table has a whole number or a text that no line of a log can hold,
+    or is nested too deeply."""
     try:
         for key, value in leaves(table):
             if type(value) is int and value not in WIDEST:
                 raise unfit(key, not_accepted(value), "a whole number that fits in 64 bits")
+            for text in (key, value):
+                if isinstance(text, str) and not text.isascii() and HALF.search(text):
+                    raise unfit(key, not_accepted(text), "a text in UTF-8")
     except RecursionError:
         raise unfit("", TOO_DEEP, "a scenario file") from None
 
@@ -41,12 +48,12 @@ def refuse_seconds(table: Mapping[str, Any], time: str) -> None:
 
 def leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
     """Yield (dotted key, value) of everything in a table or list, at any depth, that is no table
-    and no list. Elements of lists have their number as the key; `key` is the dotted key of `value`
-    itself."""
+    and no list, or an empty one. Elements of lists have their number as the key; `key` is the
+    dotted key of `value` itself."""
     inner = value.items() if isinstance(value, Mapping) else enumerate(value)
     for step, each in inner:
         place = f"{key}.{step}" if key else str(step)
-        if isinstance(each, Mapping | list | tuple):
+        if isinstance(each, Mapping | list | tuple) and each:
             yield from leaves(each, place)
         else:
             yield place, each

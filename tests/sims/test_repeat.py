@@ -6,6 +6,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from hypothesis import example as such
+from hypothesis import given
+from hypothesis import strategies as st
 
 from actors.events import ScenarioStarted
 from policies.interface import BatchView, Decision
@@ -14,8 +17,9 @@ from sims.examples import example
 from sims.log import LogFile
 from sims.log_writer import LogWriter
 from sims.repeat import first_difference, repeat_of
+from sims.scenario import Scenario
 from sims.scenario.faults import ExponentialFaults, ListedFaults, SeveralFaults
-from sims.scenario.loader import load, read, scenario_of
+from sims.scenario.loader import as_set, load, read, scenario_of
 from sims.session import run as simulated
 from sims.world import run
 from tests.golden.regenerate import GOLDEN, path_of
@@ -49,6 +53,45 @@ def test_the_run_of_a_golden_log_is_repeated_byte_for_byte(
     with LogWriter(tmp_path / "again.jsonl") as writer:
         run(it.scenario, [writer], it.folder, it.started.debugged, it.started.until)
     assert (tmp_path / "again.jsonl").read_bytes() == path_of(kind).read_bytes()
+
+
+@pytest.mark.parametrize("name", ["😀", 'a"\\b', "𝒳é中"])
+def test_a_log_whose_job_has_any_printable_name_is_read_and_repeated(
+    shell: Shell, name: str
+) -> None:
+    jobs = f"job = {{ kind = \"rigid\", jobs = [{{ name = '{name}', processors = 1, time = 3 }}] }}"
+    file = shell.write(f'name = "n"\nplatform.workers = 2\n{jobs}\n', "n.toml")
+    assert shell("run", file, "--log", "n.jsonl").code == 0
+    assert name in shell("trace", "n.jsonl", name).out
+    assert "every law holds" in shell("audit", "n.jsonl").out
+    assert "byte for byte" in shell("run", "n.jsonl", "--log", "again.jsonl").out
+
+
+def texts_in(parameters: dict[str, object]) -> Scenario:
+    agent = {"name": "any.where:Agent", "parameters": parameters}
+    jobs = [{"processors": 1, "time": 3}]
+    table = {"name": "n", "platform": {"workers": 2}, "job": {"kind": "rigid", "jobs": jobs}}
+    return read({**table, "agents": [agent]}, "call")
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])), st.text())
+@such("\x7f\x00\x1f\n\r", "a")
+@such("😀\ud800", "😀.")
+def test_any_text_of_a_scenario_comes_back_from_its_log_or_is_refused(text: str, key: str) -> None:
+    parameters = {key: text, "list": [text, {key: text}]}
+    try:
+        scenario = texts_in(parameters)
+    except InputError as refused:
+        assert "text in UTF-8" in refused.accepted
+        return
+    again = scenario_of(as_set(scenario), "log")
+    assert again.agents[0].parameters == parameters
+
+
+@pytest.mark.parametrize("parameters", [{"x": "a\ud800b"}, {"\udfff": 1}, {"x": [{"\ud800": {}}]}])
+def test_a_text_with_half_a_character_is_refused(parameters: dict[str, object]) -> None:
+    with pytest.raises(InputError, match="accepted: a text in UTF-8"):
+        texts_in(parameters)
 
 
 def test_a_log_is_repeated_with_the_options_of_its_run(shell: Shell) -> None:
