@@ -80,7 +80,7 @@ class CellPlaces:
     due: dict[int, Placed] = field(factory=dict)
     """Maps a waiting job's index to its place."""
     promised: dict[int, float] = field(factory=dict)
-    """Maps a job's index to the start that it was promised."""
+    """Maps a job's index to the start that it was promised last."""
     new_promises: list[Reservation] = field(factory=list)
     """Promises of this decision that are new or postponed."""
     starts: list[Queued] = field(factory=list)
@@ -311,10 +311,9 @@ class CellPlaces:
             return start
         self.due[index] = it
         it.start, it.rank = start, (start, waiting.key)
-        if start > self.promised.get(index, -inf):
+        if self.promised.get(index, -inf) < start < inf:
             self.promised[index] = start
-            if start < inf:
-                self.new_promises.append(Reservation(start, waiting))
+            self.new_promises.append(Reservation(start, waiting))
         return start
 
     def _note_left(self, it: Placed, start: float, parts: Parts) -> None:

@@ -122,8 +122,8 @@ class Places:
     _known: dict[Kind, int] = field(factory=dict)
     """Maps each kind to its index in `kinds`."""
     promised: dict[int, float] = field(factory=dict)
-    """Maps a job's index to the start that it was promised; inf where no start could be promised
-    because the return of workers is not known."""
+    """Maps a job's index to the start that it was promised last; -inf where none could be promised
+    yet, because the return of workers was not known."""
     new_promises: list[Reservation] = field(factory=list)
     """Promises of this decision that are new or postponed."""
 
@@ -186,11 +186,11 @@ class Places:
         return which
 
     def _promise(self, waiting: Queued, start: float) -> None:
-        # Only a later start is news: an earlier one keeps the promise that was logged.
-        if start > self.promised.get(waiting.key[1], -inf):
+        # Only a later start is news: an earlier one keeps the promise that was logged. While nobody
+        # knows when workers return there is none to promise.
+        if self.promised.setdefault(waiting.key[1], -inf) < start < inf:
             self.promised[waiting.key[1]] = start
-            if start < inf:
-                self.new_promises.append(Reservation(start, waiting))
+            self.new_promises.append(Reservation(start, waiting))
 
 
 def _start(due: Due) -> float:

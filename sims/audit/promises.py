@@ -105,9 +105,6 @@ class ExpectedPromises:
     """Returns whether a limit may hold a waiting job back; None where there is none."""
     order: Priorities | None = None
     """Order of the queue; None: it is not derived."""
-    exempt: set[str] = Factory(set)
-    """Jobs for which conservative backfilling once had no place, as the return of workers was
-    unknown."""
 
     # --- notifications ---------------------------------------------------------------------------
 
@@ -125,7 +122,6 @@ class ExpectedPromises:
         self.ends[copy] = None if held is None else self.w.now + held
         self.sizes[job.name] = size
         self.starts.append(copy)
-        self.exempt.discard(job.name)
 
     def ended(self, copy: ExpectedCopy, outcome: Outcome) -> None:
         """Note that a copy has released its workers, with this outcome of its run."""
@@ -190,8 +186,8 @@ class ExpectedPromises:
         known = inf not in self._away()
         if known or self.rule.remade:
             self._count(waiting, len(there), len(made), 0 if known else self._endless(there))
-        if self.rule.reading == "conservative":
-            self._one_for_each(there, known)
+        if known and self.rule.reading == "conservative":
+            self._one_for_each(there)
         if known and self.rule.remade and self.order is not None and self.order.known:
             self._first_come(there, self.order)
         if self.rule.remade or once:
@@ -244,16 +240,12 @@ class ExpectedPromises:
         why = f"{least} of the waiting jobs ({waiting}) must get a reservation, not {there}"
         comes(there >= least, why)
 
-    def _one_for_each(self, there: Made, known: bool) -> None:
-        """Check that each waiting job has a reservation that begins now or later. `known` says that
-        the return of all workers is known: jobs that wait while it is not are exempt until they
-        start."""
-        waiting = list(self.queued())
-        if not known:
-            self.exempt.update(waiting)
+    def _one_for_each(self, there: Made) -> None:
+        """Check that each waiting job has a reservation that begins now or later, as the return of
+        all workers is known."""
         late = self.w.now - ROUNDING * max(self.w.now, 1)
-        for name in waiting:
-            due = name in self.exempt or (name in there and there[name].start >= late)
+        for name in self.queued():
+            due = name in there and there[name].start >= late
             comes(due, f"{name} must get a reservation that begins now or later")
 
     def _first_come(self, there: Made, order: Priorities) -> None:

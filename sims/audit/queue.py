@@ -172,7 +172,6 @@ class QueueChecks(DecisionChecks):
         self.batches.attempts.pop(job.name, None)
         if self.published is not None:
             self.published.sizes.pop(job.name, None)
-            self.published.exempt.discard(job.name)
 
     # --- starts -------------------------------------------------------------------------------
 

@@ -44,8 +44,14 @@ def test_while_nobody_knows_when_a_worker_comes_back_no_promise_needs_it() -> No
     calm, away = scheduled(), scheduled([2, 14, 1])
     assert calm.promises == [("J2", 10, 1), ("J3", 15, 12)]
     assert calm.starts == {"J1": 0, "J2": 10, "J3": 15}
-    assert away.promises == [("J2", 10, 1)]  # made before it went, and put off for ever
+    # The first was made before the worker went. It is back at 14, and J3 ends at 15.
+    assert away.promises == [("J2", 10, 1), ("J2", 15, 14)]
     assert away.starts == {"J1": 0, "J2": 15, "J3": 12}
+
+
+def test_a_job_that_arrives_while_a_worker_is_away_is_promised_a_start_once_it_is_back() -> None:
+    """The worker is away over [0, 5): it is not known at 1, when J2 arrives, that it comes back."""
+    assert scheduled([0, 5, 1]).promises == [("J2", 10, 5), ("J3", 15, 12)]
 
 
 P, END = 6, 600

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from actors.events import JobCompleted, ReserveCalled, RunStarted, StandbysHeld
+from actors.events import JobCompleted, ReservationMade, ReserveCalled, RunStarted, StandbysHeld
 from actors.runtime import Event, Record
 from sims.audit.audit import audit
 from sims.errors import InputError
@@ -98,6 +98,19 @@ def test_a_called_worker_is_one_like_all_others_afterwards() -> None:
     found = records([], jobs)
     assert [(t, it.worker, it.job) for t, it in seen(found, ReserveCalled)] == [(1, 5, "B")]
     assert [(t, it.processors) for t, it in seen(found, RunStarted)] == [(0, "0-4"), (4, "0-5")]
+
+
+@pytest.mark.parametrize("partitions", [[], [{"name": "all", "units": "0-6", "default": True}]])
+@pytest.mark.parametrize("delay", [0, 3])
+def test_conservative_backfilling_promises_a_start_once_the_called_worker_has_come(
+    delay: float, partitions: list[Table]
+) -> None:
+    """B needs worker 5. A runs on worker 0 until 10, whenever worker 5 comes."""
+    jobs = [{"name": "A", "processors": 1, "time": 10}, {"name": "B", "processors": 6, "time": 2}]
+    jobs.append({"name": "C", "processors": 1, "time": 4, "release": 4})
+    platform = {"reserve_delay": delay, "partitions": partitions}
+    found = records([], jobs, platform=platform, policy={"name": "conservative"})
+    assert seen(found, ReservationMade)[0] == (delay, ReservationMade("B", 10, 6))
 
 
 @pytest.mark.parametrize(
