@@ -80,8 +80,14 @@ def blame(policy: object, error: BaseException) -> NoReturn:
     """
     if ours(policy):
         raise error
-    problem = f"raised {type(error).__name__}: {short(str(error))}{_place(policy, error)}"
-    raise BadDecision(f"policy {name_of(policy)} {problem}") from error
+    raise raised("policy", policy, error) from error
+
+
+def raised(role: str, blamed: object, error: BaseException) -> BadDecision:
+    """Return the error which says that the user's object `blamed`, in the role of a `policy` or an
+    `agent`, raised `error`, with the place in the user's file."""
+    told = ": ".join(filter(None, (type(error).__name__, short(str(error)))))
+    return BadDecision(f"{role} {name_of(blamed)} raised {told}{_place(blamed, error)}")
 
 
 def refusal(policy: object, answered: str, problem: str, view: str) -> BadDecision:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from attrs import frozen
 from pydantic import SkipValidation
 
-from actors.decisions import BadDecision
+from actors.decisions import BadDecision, raised
 from actors.events import SCHEMA, End, ScenarioEnded, ScenarioStarted
 from actors.limit import TimeLimit
 from actors.runtime import ActorFailed, Sink, System, VirtualTimeLoop
@@ -166,17 +166,31 @@ def _run(
         begins(jobs, lambda: system.loop.now)
     concerns: Exception | None = None
     try:
-        system.run()
+        system.run(contained=True)
     except ActorFailed as failed:
-        # Errors of a trace's end or a policy concern the user; that an actor raised them does not.
-        if not isinstance(failed.error, InputError | BadDecision):
+        concerns = _of_user(failed, system)
+        if concerns is None:
             raise
-        concerns = failed.error
     if concerns is not None:
         raise concerns  # not within the handler: its error has this one as its cause
     end = system.result if isinstance(system.result, End) else End.COMPLETED
     system.journal.record(system.last, ScenarioEnded, end)
     return Ending(end, system.loop.now, system.journal.length, system.drew)
+
+
+def _of_user(failed: ActorFailed, system: System) -> Exception | None:
+    """Return the error that concerns the user, who need not know which actor raised it: that of a
+    trace's end or a policy, and one that names an agent of the user's own; else None."""
+    from actors.agents.agent import Agent  # few runs fail
+
+    agent = system.actors.get(failed.actor)
+    if isinstance(failed.error, InputError | BadDecision):
+        return failed.error
+    if not isinstance(agent, Agent) or type(agent).__module__.startswith("actors."):
+        return None
+    named = raised("agent", agent, failed.error)
+    named.__cause__ = failed.error
+    return named
 
 
 def _system(

@@ -8,9 +8,9 @@ import enum
 import math
 from collections.abc import Callable, Iterator, Mapping
 from itertools import count
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
-from actors.runtime.errors import ActorFailed
+from actors.runtime.errors import ActorFailed, Livelock, Stalled, Unresolved, WorkersRetired
 from policies.maths.tolerance import ROUNDING
 
 Handler = Callable[[Any, Any, int], None]
@@ -65,6 +65,10 @@ def _run_timer(_: object, handle: TimerHandle, __: int) -> None:
     _run_handle(_, handle)
 
 
+OF_RUN = ActorFailed | Livelock | Stalled | Unresolved | WorkersRetired
+"""Errors that end a run as they are."""
+
+
 class _Due:
     """Stands in for the target of a timer that has been queued with the others of its instant. When
     its turn comes the timer's message goes to the real target, unless the timer has been cancelled
@@ -84,8 +88,23 @@ def _run_due(_: object, timer: Timer, cause: int) -> None:
     timer[2] = None
     try:
         target.handlers[message.__class__](target, message, cause)
-    except Exception as error:
-        raise ActorFailed(target.name, message, error) from error
+    except BaseException as error:
+        blame(target, message, error)
+
+
+def blame(target: Receiver | None, message: object, error: BaseException) -> NoReturn:
+    """Report that `target` (None: the loop itself) raised `error` on `message`; call this where it
+    is caught.
+
+    Raises ActorFailed, also for an exit of the program that an actor asks for, or `error` again
+    where it ends the run by itself: an error of the runtime, Ctrl-C, or the exit of a program whose
+    asyncio callback asks for it.
+    """
+    own = isinstance(error, KeyboardInterrupt | OF_RUN)
+    if own or (target is CALLBACKS and not isinstance(error, Exception)):
+        raise error
+    name = "loop" if target is None else target.name
+    raise ActorFailed(name, message, error) from error
 
 
 CALLBACKS = _Callbacks()

@@ -32,18 +32,12 @@ from actors.runtime.entries import (
     Timer,
     TimerHandle,
     after_instant,
+    blame,
     end_of_instant,
     end_of_phase,
     orders,
 )
-from actors.runtime.errors import (
-    ActorFailed,
-    Deadlock,
-    Livelock,
-    Stalled,
-    Unresolved,
-    WorkersRetired,
-)
+from actors.runtime.errors import Deadlock, Livelock, Unresolved
 from actors.runtime.refusals import THREADS, NoOutsideWorld, refusal
 
 T = TypeVar("T")
@@ -272,11 +266,8 @@ class VirtualTimeLoop(NoOutsideWorld):
                 message = timer[3]
                 timer[2] = None
                 target.handlers[message.__class__](target, message, timer[4])
-        except (ActorFailed, Livelock, Stalled, Unresolved, WorkersRetired):
-            raise
-        except Exception as error:
-            name = "loop" if target is None else target.name
-            raise ActorFailed(name, message, error) from error
+        except BaseException as error:
+            blame(target, message, error)
         raise Deadlock(self.now, self.idle_report())
 
     def _queue_overdue(self) -> None:

@@ -184,16 +184,25 @@ class System:
             raise RuntimeFault(f"there is no actor called {name!r}")
         return self.actors[name]
 
-    def run(self) -> None:
+    def run(self, contained: bool = False) -> None:
         """Run until `finish` is called. A system runs once; it may run inside another running loop,
-        which waits meanwhile.
+        which waits meanwhile. An actor that calls `sys.exit` ends the program, or where it is
+        `contained` fails as it does by any other error.
 
         Raises the errors that the class describes, and RuntimeFault at a second call.
         """
         if self.loop.is_closed():
             raise RuntimeFault("this system has run already: its actors are what it left of them")
-        with stepped_out():
-            self._run()
+        try:
+            with stepped_out():
+                self._run()
+        except SystemExit:  # of a task, whose actor `_ended` has named
+            if self._fault is None or not contained:
+                raise
+        except ActorFailed as failed:
+            if isinstance(failed.error, SystemExit) and not contained:
+                raise failed.error from None
+            raise
         if self._fault is not None:
             raise self._fault
 

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Coroutine, Iterator
 
 import pytest
+from attrs import define
 
 from actors.runtime import (
     NOTHING,
@@ -21,6 +22,7 @@ from actors.runtime import (
     UnexpectedMessage,
     VirtualTimeLoop,
 )
+from actors.runtime.coroutines import CoroutineActor
 from tests.actors.runtime.worlds import Diary, Do, Doer, Say, over, run_to_end, virtually
 
 
@@ -43,9 +45,9 @@ def check(fault: ActorFailed, message: type | str) -> None:
     assert str(fault).endswith(": ValueError: worn out")
 
 
-def failure(system: System) -> ActorFailed:
+def failure(system: System, contained: bool = False) -> ActorFailed:
     with pytest.raises(ActorFailed) as caught:
-        system.run()
+        system.run(contained)
     return caught.value
 
 
@@ -106,6 +108,48 @@ def test_an_error_at_the_end_of_a_task_is_not_lost(
     if life is not fail_later:
         over(system, 10)
     check(failure(system), "its task")
+
+
+def leave() -> None:
+    raise SystemExit(0)
+
+
+async def leave_later() -> None:
+    await asyncio.sleep(2)
+    leave()
+
+
+@define(eq=False)
+class Leaver(CoroutineActor):
+    """Leaves the program as it is told anything."""
+
+    async def run(self) -> None:
+        await self.receive()
+        leave()
+
+
+def test_an_actor_that_leaves_a_contained_program_fails(system: System, doer: Doer) -> None:
+    culprit = system.spawn(Doer("culprit"))
+    culprit.plan(2, leave)
+    fault = failure(system, contained=True)
+    assert (fault.actor, str(fault.error)) == ("culprit", "0")
+
+
+@pytest.mark.parametrize("sleeps", [True, False])
+def test_a_task_that_leaves_a_contained_program_fails(
+    system: System, doer: Doer, sleeps: bool
+) -> None:
+    if sleeps:
+        system.spawn(Doer("culprit")).start(leave_later())
+    else:
+        doer.send(system.spawn(Leaver("culprit")), Say("go"), NOTHING)
+    fault = failure(system, contained=True)
+    assert (fault.actor, type(fault.error)) == ("culprit", SystemExit)
+
+
+def test_a_program_of_tasks_alone_may_leave() -> None:
+    with pytest.raises(SystemExit):
+        virtually(leave_later())
 
 
 def test_an_unexpected_message_keeps_its_error_as_the_cause(

@@ -17,6 +17,7 @@ from sims.scenario.loader import load
 from sims.session import check
 from sims.session import run as session_run
 from sims.world import run
+from tests.sims.cli.commands import Shell
 
 Table = dict[str, Any]
 JOBS: list[Table] = [{"processors": 1, "time": 10}, {"processors": 2, "time": 5, "after": ["J1"]}]
@@ -59,6 +60,50 @@ def test_check_loads_no_agent_and_says_where_it_is(tmp_path: Path) -> None:
     )
     checked = check(tmp_path / "a.toml")
     assert checked.code == {"agents.0.name": "evil:Agent"}
+
+
+OWN = """
+import asyncio
+from attrs import define
+from holdfast.agents import Agent, events, handles
+
+@define(eq=False)
+class Mine(Agent):
+    early: bool = True
+
+    def begin(self, cause):
+        if self.early:
+            raise {error}
+
+    @handles(events.JobCompleted)
+    def job_completed(self, event, cause):
+        raise {error}
+"""
+
+
+@pytest.mark.parametrize("early", [True, False])
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        ("SystemExit(0)", "SystemExit: 0"),
+        ("GeneratorExit", "GeneratorExit"),
+        ("asyncio.CancelledError", "CancelledError"),
+        ("ValueError('so\\nit is')", "ValueError: so it is"),
+    ],
+)
+def test_whatever_an_agent_raises_ends_the_run_with_a_line_that_names_it(
+    shell: Shell, early: bool, error: str, told: str
+) -> None:
+    (shell.folder / "mine.py").write_text(OWN.format(error=error))
+    (shell.folder / "a.toml").write_text(
+        f'name = "a"\nplatform.workers = 1\nagents = [{{ name = "mine:Mine", parameters = '
+        f"{{ early = {str(early).lower()} }} }}]\n"
+        'job = { kind = "rigid", jobs = [{ processors = 1, time = 2 }, { processors = 1, '
+        "time = 2 }] }\n"
+    )
+    line = 12 if early else 16
+    said = shell.refused("run", "a.toml", "--log", "none")
+    assert said == f"holdfast: agent mine:Mine raised {told} (mine.py, line {line})"
 
 
 @pytest.mark.parametrize(
