@@ -44,7 +44,8 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 WORK_ENDS = Phase.WORK_ENDS
 MOST_AT_ONCE = 1_000_000
-"""Number of timers of one instant beyond which the loop reports that time stands still."""
+"""Number of timers of one instant, each set after the one before, beyond which the loop reports
+that time stands still."""
 
 COMPACT_FROM = 512
 """Number of cancelled timers from which they are removed from the heap, once they also outnumber
@@ -218,6 +219,9 @@ class VirtualTimeLoop(NoOutsideWorld):
                 # Order of the sources: the queue, then later phases of this instant, then the heap,
                 # which alone advances time.
                 if overdue:
+                    at_once += 1
+                    if at_once > MOST_AT_ONCE:
+                        raise Livelock(self.now, callbacks.name, repr(overdue.pop()[1]))
                     self._queue_overdue()
                 # One round, as asyncio defines it: all that is queued now, without what that
                 # queues. Most rounds have one message: a range for each would cost an eighth of the
