@@ -35,6 +35,8 @@ def skim(log: LogFile, at_end: Callable[[], None] | None = None) -> Iterator[Lin
         if not following.endswith(b"\n") and log.decoded(number + 1, following) is None:
             break
         number, line = number + 1, following
+        if number == 1 and not tells_of_holding(line):
+            log.decoded(number, line)  # no log of the world: nobody else would decode this line
         yield number, line
     if at_end is not None:
         at_end()

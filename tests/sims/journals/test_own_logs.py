@@ -172,7 +172,9 @@ def test_a_log_without_messages_has_events_causes_and_a_summary(shell: Shell) ->
 def test_commands_that_ask_for_the_world_say_which_read_a_log_of_ones_own(
     log: Path, shell: Shell
 ) -> None:
-    for words in (("audit", log), ("queue", log, "--at", 1), ("plot", log, "-o", "no.png")):
+    ends = shell.write("".join(log.read_text().splitlines(True)[:2]), "ends.jsonl")
+    queues = [("queue", it, "--at", at) for it in (log, ends) for at in (0, 1, 100)]
+    for words in (("audit", log), *queues, ("plot", log, "-o", "no.png")):
         refusal = shell.refused(*words)
         assert "the first record is ActorStarted; accepted: ScenarioStarted" in refusal
         assert "summary, trace, why, view and plot --what messages read a log" in refusal
