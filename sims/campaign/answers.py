@@ -15,7 +15,7 @@ import numpy as np
 
 from sims.campaign.axes import settings_text, unit_of
 from sims.campaign.batches import RunStatus
-from sims.campaign.comparing import UNJUDGED, Comparison, Line, Verdict
+from sims.campaign.comparing import UNJUDGED, Comparison, Line, Verdict, corrected
 from sims.campaign.question import Question
 from sims.campaign.results import Results, write_frame
 from sims.errors import imported, visible
@@ -250,13 +250,14 @@ def _law(law: AnyFault) -> str:
 # --- notes below a comparison ---------------------------------------------------------------------
 
 
-def notes_on(results: Results, cells: Sequence[Comparison], many: int) -> Iterator[str]:
-    """Yield the notes that explain the comparisons `cells` of a campaign's first measure. `many` is
-    the number of comparisons in the whole table by which the level is corrected."""
-    yield from lacking(cells, results.question.measured.names[0])
+def notes_on(
+    results: Results, cells: Sequence[Comparison], shown: Sequence[Comparison]
+) -> Iterator[str]:
+    """Yield the notes that explain the comparisons `cells` of a campaign's first measure. `shown`
+    are those of all measures whose intervals hold together; empty where the table shows none."""
+    yield from lacking(cells, results.question)
     yield from _of_blocks(cells, results.question.measured.names[0])
-    pairs = {"block" if it.speaks else "seed" for it in cells if any(_.tested for _ in it.lines)}
-    yield from _levels(results.question, many, " or ".join(sorted(pairs)))
+    yield from _levels(results.question, shown)
     yield from _looks(results.question, cells)
     if results.question.varied.follows:
         yield f"With {expressions(results.question)}."
@@ -304,12 +305,12 @@ def _of_blocks(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
         )
 
 
-def _levels(asked: Question, many: int, pairs: str) -> Iterator[str]:
-    """Yield a note on the confidence level at which the intervals of `many` comparisons hold.
-
-    `pairs` says by what the variants' runs are paired: seed, block or both.
-    """
-    if many:
+def _levels(asked: Question, cells: Sequence[Comparison]) -> Iterator[str]:
+    """Yield a note on the confidence level at which the intervals of comparisons hold, and on what
+    the variants' runs are paired by: seed, block or both."""
+    if many := corrected(cells):
+        tested = [it for it in cells if any(line.tested for line in it.lines)]
+        pairs = " or ".join(sorted({"block" if it.speaks else "seed" for it in tested}))
         none = "1" if asked.measured.effect == "ratio" else "0"
         yield (
             f"Intervals of {asked.measured.effect}s to {asked.varied.reference}, paired by "
@@ -337,9 +338,11 @@ def _looks(asked: Question, cells: Sequence[Comparison]) -> Iterator[str]:
         )
 
 
-def lacking(cells: Sequence[Comparison], measure: str, ranked: bool = True) -> Iterator[str]:
-    """Yield notes on why figures, intervals and verdicts of the compared measure are missing;
-    `ranked` says that the table tells on how many seeds each variant is best."""
+def lacking(cells: Sequence[Comparison], asked: Question, ranked: bool = True) -> Iterator[str]:
+    """Yield notes on why figures, intervals and verdicts of a question's measure, the one of all
+    these cells, are missing; `ranked` says that variants are compared with each other, and that the
+    table tells on how many seeds each is best."""
+    measure = cells[0].gauge.value
     lines = [line for cell in cells for line in cell.lines]
     if out := _by_variant((it.variant, it.left_out) for it in lines):
         paired, seeds = sum(len(it.paired) for it in cells), sum(it.seeds for it in cells)
@@ -360,9 +363,8 @@ def lacking(cells: Sequence[Comparison], measure: str, ranked: bool = True) -> I
             "some are left out, say."
         )
     if any(it.verdict is Verdict.BASELINE and it.as_asked and not it.effect for it in lines):
-        yield (
-            f"No ratio where the baseline's mean {measure} is 0. `difference` compares such means."
-        )
+        compares = f" `{asked.door('difference')}` compares such means." if ranked else ""
+        yield f"No ratio where the baseline's mean {measure} is 0.{compares}"
     if any(cell.seeds == 1 and not cell.speaks and not cell.too_short for cell in cells):
         yield "One run each: no intervals, no verdict."
     if exact := [cell for cell in cells if cell.exact]:

@@ -25,6 +25,7 @@ NAMES = {
     "vary": "set, axes or variants",
     "across": "axes",
     "changes": "set",
+    "difference": 'effect = "difference"',
     "measure": "measures",
     # Replications are a number of 1 or more: what is left is that their seeds may end too high.
     "runs": "seed",

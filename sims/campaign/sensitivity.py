@@ -98,7 +98,7 @@ class Changes(Answer):
         level = [f"All intervals hold together at 95 % ({many}, Bonferroni)."]
         if all(map(_exact, tested)):
             level = []
-        each = (lacking([it], it.gauge.value, ranked=False) for it in self.comparisons)
+        each = (lacking([it], self.question, ranked=False) for it in self.comparisons)
         missing = dict.fromkeys(chain.from_iterable(each))
         assumed = f"Assumed: {assumptions(self.scenario)}."
         left, has = ", ".join(self.shifts.left_out), self.question.door("keys")

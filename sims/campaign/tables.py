@@ -27,7 +27,7 @@ from sims.campaign.answers import (
 )
 from sims.campaign.axes import as_toml, settings_text
 from sims.campaign.batches import AnyMeasure
-from sims.campaign.comparing import Comparison, Line, Verdict, corrected, judged
+from sims.campaign.comparing import Comparison, Line, Verdict, judged
 from sims.campaign.figures import all_jobs, figures_of, with_unit
 from sims.campaign.picture import draw, draw_runs
 from sims.campaign.results import Results, plain
@@ -136,13 +136,13 @@ class Table(Answer):
     def notes(self) -> list[str]:
         """Notes that a reader of the figures needs, a line each."""
         shown = [] if self.short else self.cells
-        notes = [*notes_on(self.results, self.comparisons(), corrected(shown)), *self._lacking()]
+        notes = [*notes_on(self.results, self.comparisons(), shown), *self._lacking()]
         return [*dict.fromkeys(notes), *self._shortened(), *self._answer(), *self._losers()]
 
     def _lacking(self) -> Iterator[str]:
         """Yield notes on why figures of a command's further measures are missing."""
         for cells in self._told[1:]:
-            yield from lacking(cells, cells[0].gauge.value)
+            yield from lacking(cells, self.results.question)
 
     def _losers(self) -> Iterator[str]:
         """Yield, where classes of jobs are compared, which of them lose, at each point on the

@@ -56,7 +56,7 @@ OPTIONS = {
     for key in (
         *("vary", "across", "baseline", "over", "keys", "pairs", "by", "measure", "minimise"),
         *("maximise", "subject_to", "runs", "each", "within", "precision", "most", "seed", "until"),
-        "store",
+        *("store", "difference"),
     )
 } | {"changes": "--set"}
 """Maps keys of a question to options of the command line."""

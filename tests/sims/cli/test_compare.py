@@ -494,3 +494,18 @@ def test_the_picture_of_a_comparison_says_its_answer_and_what_its_boxes_are(
     assert len([it for it in figure.axes[0].lines if len(it.get_xdata()) == 5]) == 2
     shell("compare", VOLATILE, *words[:2], "--runs", "2", "-o", "few.png")
     assert "orange" not in figures[1].get_supxlabel()
+
+
+def test_the_level_is_told_with_the_pairs_of_any_measure_where_the_first_has_no_ratio(
+    shell: Shell,
+) -> None:
+    path = shell.write(
+        "name = 'late'\nplatform = { workers = 1 }\n"
+        "faults = { kind = 'exponential', mtbf = 100000, downtime = 10 }\n"
+        "job = { kind = 'rigid', jobs = [{ processors = 1, time = 3000, deadline = 3700 }] }\n"
+        "protection = { kind = 'images', period = 1000, cost = 20, recovery = 10 }\n"
+    )
+    about = "--vary", "protection.period=500,3000", "--measure", "late", "--measure", "makespan"
+    said = shell("compare", path, *about, "--runs", 10).out
+    assert "paired by seed, hold all together at 95 % (1 comparison" in said
+    assert "mean late is 0. `--difference` compares such means." in said
