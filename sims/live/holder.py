@@ -26,6 +26,7 @@ from typing import Any
 from attrs import define, field
 
 from sims.errors import unfit
+from sims.live.deaths import note_of
 from sims.live.failures import StepFailed
 from sims.packing import Packed, dumps
 
@@ -43,11 +44,13 @@ class Holder:
     lets a later halt through.
     """
 
-    def __init__(self, advance: Packed, mortal: bool) -> None:
+    def __init__(self, advance: Packed, mortal: bool, place: str = "") -> None:
         """Begin without any states, with the function that computes a step.
 
-        `mortal`: whether the process dies with the command that started it. Raises InputError where
-        the function needs something that this process lacks.
+        `mortal`: whether the process dies with the command that started it; `place`: name of the
+        worker's place, which the processes that follow each other there share; empty: none will
+        ask for the steps of this one. Raises InputError where the function needs something that
+        this process lacks.
         """
         self._advance: Advance = advance.open()
         self._states: dict[str, dict[int, State]] = {}
@@ -62,6 +65,7 @@ class Holder:
         """Handler of SIGTERM that this one has taken the place of; None while it has not."""
         self._orders: dict[str, int] = {}
         """Maps each run to the number of its last instruction."""
+        self._note = note_of(place)
         if mortal:
             from distributed import get_worker
 
@@ -78,6 +82,11 @@ class Holder:
     async def pid(self) -> int:
         """Return the id of the actor's process."""
         return os.getpid()
+
+    async def former(self) -> int | None:
+        """Return the number of the step within which the former process of this place died; None
+        where it was within none, or where this is the first process here."""
+        return self._note.former if self._note else None
 
     async def told_to_end(self) -> bool:
         """Wait for a SIGTERM or for `dismiss`, and return whether a SIGTERM came first.
@@ -113,6 +122,8 @@ class Holder:
         if self._former is not None:
             signal.signal(signal.SIGTERM, self._former)
         self._notices.put_nowait(False)
+        if self._note:
+            self._note.remove()
 
     async def rest(self, seconds: float) -> None:
         """Answer after so many seconds, for measurements of how fast a death is noticed."""
@@ -236,6 +247,8 @@ class Holder:
         self, run: str, order: int, chains: Sequence[int], target: int, seconds: float
     ) -> None:
         # The sleeps spread the steps over the time, as if each took its nominal share of it.
+        if self._note:
+            self._note.clear()
         ends, states = time.monotonic() + seconds, self._states[run]
         first = min((states[chain][0] for chain in chains), default=target)
         for step in range(first, target + 1):
@@ -250,6 +263,8 @@ class Holder:
     def _next(self, state: Any, step: int) -> Any:
         """Return the state after the step of this number. Raises StepFailed where the function
         raises any error, even that of `sys.exit`."""
+        if self._note:
+            self._note.write(step)
         try:
             return self._advance(state, step)
         except KeyboardInterrupt:

@@ -17,10 +17,12 @@ from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any, TypeVar
+from uuid import uuid4
 
 from attrs import define, evolve, field
 
 from sims.errors import InputError, note, unfit
+from sims.live.deaths import Death, Deaths
 from sims.live.failures import StepFailed, lost
 from sims.live.holder import Advance, Holder, Peer, States
 from sims.packing import Packed
@@ -79,6 +81,14 @@ class Seat:
     """Set while a process with an actor is present."""
     stopped: bool = False
     """Whether the present and each fresh process is stopped (SIGSTOP): the worker is RECLAIMED."""
+    job: str = ""
+    """Job for which the present process computes; empty where it computes nothing."""
+    doomed: bool = False
+    """Whether the present process is killed by this program, or was told to end."""
+    nanny: Any = None
+    """The present process, as its Nanny knows it; None in a cluster that was there before."""
+    victim: Death | None = None
+    """Death of the process before, which its own computation may have caused; None for others."""
 
 
 def _ignore(_: object) -> None:
@@ -116,12 +126,16 @@ class Processes:
     """Seconds after which a step counts as one that hangs; default: see SILENT and TIMES."""
     longest: float = 0.0
     """Longest wait so far for an answer of a process that computes, seconds."""
+    deaths: Deaths = field(factory=Deaths)
+    """The deaths that computations may have caused."""
     answers: dict[object, States] = field(factory=dict)
     """Maps works to the answers of one uninterrupted process."""
     trouble: Exception | None = None
     """Last error of a call to a fresh process that did not answer."""
     _tasks: set[Any] = field(init=False, factory=set)
     _left: bool = field(init=False, default=False)
+    _notes: str = field(init=False, factory=lambda: uuid4().hex)
+    """Name that sets these processes' notes of their steps apart from those of other programs."""
 
     def post(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Run a coroutine on the client's loop, from any thread, and return its future."""
@@ -215,10 +229,17 @@ class Processes:
         # Otherwise the actor would be called through the client that was opened last, whichever.
         with self.client.as_current():
             seat.holder = await self.client.submit(
-                *(Holder, self.packed, self.own), actor=True, workers=[address], pure=False
+                *(Holder, self.packed, self.own, f"{self._notes}-{seat.number}"),
+                actor=True,
+                workers=[address],
+                pure=False,
             )
         seat.process = await seat.holder.pid()
-        seat.address = address
+        victim, step, seat.victim = seat.victim, await seat.holder.former(), None
+        if victim is not None and step is not None:
+            self.deaths.add(victim, step, seat.number, self.failed)
+        seat.address, seat.job, seat.doomed = address, "", False
+        seat.nanny = _known(self.client.cluster, seat.identity) if self.own else None
         self._spawn(self._listen(seat.number, seat.holder))
         if seat.stopped:
             self._signal(seat, signal.SIGSTOP)
@@ -228,6 +249,7 @@ class Processes:
         """Wait until the worker's process is told to end (SIGTERM), and report that."""
         with suppress(OSError, RuntimeError):  # it died without a notice
             if await holder.told_to_end():
+                self.seats[number].doomed = True
                 self.noticed(number)
 
     async def _watch(self) -> None:
@@ -241,6 +263,8 @@ class Processes:
     def _miss(self, seat: Seat) -> None:
         """Report the death of a process that no command of this run has killed, and wait for a
         fresh one."""
+        if seat.job and not seat.doomed:
+            seat.victim = Death(seat.job, seat.nanny)
         self._await_replacement(seat)
         self.lost(seat.number)
 
@@ -317,6 +341,8 @@ class Processes:
         Raises InputError, and kills the process, when it does not answer for too long, so that its
         step counts as one that hangs.
         """
+        seat = await self.present(number)
+        seat.job = job
         task = asyncio.ensure_future(work)
         pulse = asyncio.ensure_future(self._pulse(number, job, run))
         try:
@@ -326,9 +352,10 @@ class Processes:
                 await pulse
             return await task
         except StepFailed as failed:
-            where = f"{job}, step {failed.step}, worker {number} ({self.seats[number].address})"
+            where = f"{job}, step {failed.step}, worker {number} ({seat.address})"
             error = evolve(failed, where=where)
         finally:
+            seat.job = ""
             task.cancel()
             pulse.cancel()
         raise error  # not within the handler: the error travels by itself
@@ -394,6 +421,7 @@ class Processes:
         itself."""
         seat = self.seats[number]
         await seat.ready.wait()
+        seat.doomed = True
         self._signal(seat, signal.SIGKILL)
 
     async def stop(self, number: int, stopped: bool) -> None:
@@ -416,6 +444,7 @@ class Processes:
         """Continue all stopped processes, and report no more deaths to the run that has ended."""
         self.lost = self.noticed = self.failed = _ignore
         self.stepped = None
+        self.deaths = Deaths()
         for seat in self.seats.values():
             await self.stop(seat.number, False)
 
@@ -445,6 +474,12 @@ def _settled(cluster: Any) -> dict[str, str]:
     known = {it.address for it in cluster.scheduler.workers.values()}
     nannies = (it for it in cluster.workers.values() if it.worker_address in known)
     return {it.address: it.worker_address for it in nannies if it.process.status.name == "running"}
+
+
+def _known(cluster: Any, identity: str) -> Any:
+    """Return the present process of the Nanny with this address, which keeps its exit code."""
+    (nanny,) = (it for it in cluster.workers.values() if it.address == identity)
+    return nanny.process.process
 
 
 def _addresses(dask_scheduler: Any) -> dict[str, str]:

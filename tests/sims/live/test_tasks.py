@@ -218,6 +218,59 @@ def test_a_step_that_does_not_end_ends_the_call_in_one_message(
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("at", [5, 60])
+@pytest.mark.parametrize("end", [3, -signal.SIGKILL])
+def test_a_step_that_always_ends_its_process_ends_the_call_after_three_deaths(
+    tmp_path: Path, at: int, end: int
+) -> None:
+    file = tmp_path / "who"
+    state = {"at": at, "end": end, "file": str(file)}
+    with pytest.raises(InputError) as refused:
+        holdfast.live.run(deadly, state, steps=100, workers=1)
+    how = "exit code 3" if end > 0 else "SIGKILL"
+    said = f"call: function: J1: step {at} on worker 0 has ended its process ({how}), 3 times in a"
+    assert str(refused.value).startswith(said)
+    assert file.read_text().count("dies") in (3, 4)
+
+
+def test_a_step_that_ends_its_process_is_found_on_a_cluster_of_the_callers_own(
+    tmp_path: Path,
+) -> None:
+    from distributed import LocalCluster
+
+    about: dict[str, Any] = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    about["local_directory"] = str(tmp_path)
+    with LocalCluster(**about) as cluster:  # type: ignore[no-untyped-call]
+        state = {"at": None, "end": 3, "file": str(tmp_path / "who")}
+        holdfast.live.run(deadly, state, steps=20, scheduler=cluster)
+        assert [*tmp_path.rglob("step-*")] == []
+        with pytest.raises(InputError, match=r"J1: step 5 on worker . has ended its process, "):
+            state = {"at": 5, "end": 3, "file": os.devnull}
+            holdfast.live.run(deadly, state, steps=100, scheduler=cluster)
+
+
+def test_processes_that_die_within_different_steps_are_replaced_for_ever(tmp_path: Path) -> None:
+    file = tmp_path / "who"
+    state = {"at": None, "end": 3, "file": str(file)}
+    assert holdfast.live.run(deadly, state, steps=20, workers=1) == state
+    assert file.read_text().count("dies") == 5
+
+
+def deadly(state: dict[str, Any], step: int) -> dict[str, Any]:
+    """A step of ten milliseconds that ends its process: always at the step that the state names, or
+    else once at each of five."""
+    time.sleep(0.01)
+    file = Path(state["file"])
+    before = file.read_text().count("dies") if file.is_file() else 0
+    if step == state["at"] or (state["at"] is None and step == 2 + before and before < 5):
+        with file.open("a") as out:
+            out.write("dies ")
+        if state["end"] > 0:
+            os._exit(state["end"])
+        os.kill(os.getpid(), -state["end"])
+    return state
+
+
 def hanging(state: dict[str, Any], step: int) -> dict[str, Any]:
     """A step of ten milliseconds, or one that lasts for ever: asleep where it is the first, at work
     where it is a later one."""
