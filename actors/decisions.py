@@ -105,7 +105,10 @@ def ours(policy: object) -> bool:
 
 def finite(number: object) -> bool:
     """Return whether the object is a number, and neither infinite nor NaN."""
-    return isinstance(number, Real) and isfinite(number)
+    try:
+        return isinstance(number, Real) and isfinite(number)
+    except OverflowError:  # a whole number beyond all floats
+        return False
 
 
 def short(text: str) -> str:
@@ -113,6 +116,14 @@ def short(text: str) -> str:
     and `...` follows."""
     line = " ".join(text.split())
     return line if len(line) <= LONGEST_QUOTE else f"{line[:LONGEST_QUOTE]}..."
+
+
+def quoted(value: object) -> str:
+    """Return the repr of a value for a message, on one line and cut as `short` does."""
+    try:
+        return short(repr(value))
+    except Exception:  # a number of too many digits, or an object of the user's
+        return f"a value of {type(value).__name__} that cannot be shown"
 
 
 def name_of(policy: object) -> str:

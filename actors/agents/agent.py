@@ -7,11 +7,12 @@ from functools import cached_property
 from math import ceil, isfinite
 from typing import Any, ClassVar, Self
 
-from attrs import define, field, frozen
+import numpy as np
+from attrs import Attribute, define, field, frozen
 from numpy.random import Generator
 
 from actors.acts import DOOR, Act
-from actors.decisions import BadDecision
+from actors.decisions import BadDecision, quoted
 from actors.events import JobDescribed, RunHung, UnitFailed
 from actors.runtime import Actor, Event, Phase, Record, VirtualTimeLoop, handles, message
 from policies.availability import WorkerState
@@ -150,6 +151,25 @@ NEEDED: dict[type, Act] = {
 }
 
 
+def is_whole(value: object) -> bool:
+    """Return whether a value is a whole number that a line of a log can hold."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return whole and -(2**63) <= value < 2**63  # type: ignore[operator]
+
+
+def is_amount(value: object) -> bool:
+    """Return whether a value is a finite number that a line of a log can hold."""
+    return is_whole(value) or (isinstance(value, float | np.floating) and isfinite(value))
+
+
+def _keep_name(agent: Agent, _: Attribute[str], name: str) -> str:
+    """Return the name that an agent gets. Raises BadDecision where it lives under another one."""
+    if hasattr(agent, "system"):
+        problem = f"agent {agent.name} changes its name to {quoted(name)}"
+        raise BadDecision(f"{problem}; accepted: `name` in its parameters")
+    return name
+
+
 @define(eq=False)
 class Agent(Actor):
     """An actor of a user's own in the world.
@@ -165,7 +185,7 @@ class Agent(Actor):
     """Kinds of acts that the agent may carry out. The world is prepared for these and, without acts
     on workers, is as fast as without agents."""
 
-    name: str = field(default="", kw_only=True)
+    name: str = field(default="", kw_only=True, on_setattr=_keep_name)
     """Name of the agent in the log; by default that of its class."""
     jobs: tuple[str, ...] = field(default=(), kw_only=True)
     """Names of the scenario's jobs that it submits, in that order; `*` stands for any characters.
@@ -239,6 +259,7 @@ class Agent(Actor):
 
     def wait(self, delay: float, cause: int, about: Any = None) -> None:
         """Get a `Reminder` of `about` in `delay` time units, with this cause."""
+        self._check_cause(cause, "a reminder")
         self.at(self.now + self._checked(delay), Reminder(about), cause, Phase.AGENTS)
 
     # --- how that is done ---------------------------------------------------------------------
@@ -258,15 +279,23 @@ class Agent(Actor):
         if act not in self.does:
             told = f"`does = (Act.{act.name}, ...)` in {type(self).__name__}"
             raise BadDecision(f"agent {self.name} asks for {act.value}; accepted: with {told}")
+        self._check_cause(cause, act.value)
         self.at(self.now + self._checked(after), ask, cause, phase)
+
+    def _check_cause(self, cause: int, asked: str) -> None:
+        """Raise BadDecision if `cause` is not the number of an event that has happened; `asked`
+        names what the agent asks for."""
+        if not (is_whole(cause) and 0 <= cause < self.system.journal.length):
+            problem = f"agent {self.name} asks for {asked} because of event {quoted(cause)}"
+            raise BadDecision(f"{problem}; accepted: the `cause` that its handler gets")
 
     def _checked(self, delay: float) -> float:
         """Return the delay if an agent can wait so long: more than 0, in slots a whole number."""
-        whole = not self.world.slotted or delay == int(delay)
-        later = isfinite(delay) and self.now + delay > self.due_by
-        if not (whole and (later or (not self._begun and delay == 0))):
+        later = is_amount(delay) and self.now + delay > self.due_by
+        early = is_amount(delay) and delay == 0 and not self._begun
+        if not (later or early) or (self.world.slotted and delay != int(delay)):
             accepted = "whole slots, 1 or more" if self.world.slotted else "a finite time above 0"
-            raise BadDecision(f"agent {self.name} waits for {delay!r}; accepted: {accepted}")
+            raise BadDecision(f"agent {self.name} waits for {quoted(delay)}; accepted: {accepted}")
         return delay
 
     @handles(*ASKS)

@@ -4,7 +4,6 @@ workers and jobs do it."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import isfinite
 from typing import Any, NoReturn
 
 from attrs import define, evolve, field
@@ -23,8 +22,10 @@ from actors.agents.agent import (
     Surroundings,
     TakeWorker,
     WorldBegins,
+    is_amount,
+    is_whole,
 )
-from actors.decisions import BadDecision
+from actors.decisions import BadDecision, quoted
 from actors.dependencies import SubmissionHeld
 from actors.events import (
     AgentCancelledJob,
@@ -90,8 +91,7 @@ class Door(Actor):
 
     @handles(SubmitJob)
     def submit(self, ask: SubmitJob, cause: int) -> None:
-        if self.submits.get(ask.job) != ask.agent:
-            self._refuse(ask, f"submits {ask.job!r}, which is none of its jobs")
+        self._check_job(ask, "submits")
         job = self.held.pop(ask.job, None)
         if job is None:
             self._refuse(ask, f"submits {ask.job} a second time")
@@ -101,12 +101,16 @@ class Door(Actor):
 
     @handles(CancelJob)
     def cancel_job(self, ask: CancelJob, cause: int) -> None:
-        if self.submits.get(ask.job) != ask.agent:
-            self._refuse(ask, f"cancels {ask.job!r}, which is none of its jobs")
+        self._check_job(ask, "cancels")
         if ask.job not in self.submitted:
             self._refuse(ask, f"cancels {ask.job}, which it has not submitted")
         cause = self.record(cause, AgentCancelledJob, ask.agent, ask.job)
         self.send(self.submitted[ask.job], CANCEL, cause)
+
+    def _check_job(self, ask: SubmitJob | CancelJob, does: str) -> None:
+        """Raise BadDecision if the job is none of those that the agent submits."""
+        if not isinstance(ask.job, str) or self.submits.get(ask.job) != ask.agent:
+            self._refuse(ask, f"{does} {quoted(ask.job)}, which is none of its jobs")
 
     @handles(CallReserve)
     def call_reserve(self, ask: CallReserve, cause: int) -> None:
@@ -120,8 +124,10 @@ class Door(Actor):
         worker = self._worker(ask)
         if ask.worker in self.takers:
             self._refuse(ask, f"takes worker {ask.worker}, which {self.takers[ask.worker]} has")
-        if ask.state is UP:
-            self._refuse(ask, f"takes worker {ask.worker} UP; accepted: RECLAIMED or DOWN")
+        if ask.state not in (WorkerState.RECLAIMED, WorkerState.DOWN):
+            state = ask.state.name if ask.state is UP else quoted(ask.state)
+            accepted = "WorkerState.RECLAIMED or WorkerState.DOWN"
+            self._refuse(ask, f"takes worker {ask.worker} {state}", accepted)
         self.takers[ask.worker] = ask.agent
         cause = self.record(cause, AgentTookWorker, ask.agent, ask.worker, ask.state)
         self.send(worker, KeepFor(ask.state), cause)
@@ -138,8 +144,8 @@ class Door(Actor):
     @handles(InjectFault)
     def fail(self, ask: InjectFault, cause: int) -> None:
         worker = self._worker(ask)
-        if not (isfinite(ask.downtime) and self.now + ask.downtime > self.due_by):
-            self._refuse(ask, f"keeps worker {ask.worker} DOWN for {ask.downtime!r}")
+        if not (is_amount(ask.downtime) and self.now + ask.downtime > self.due_by):
+            self._refuse(ask, f"keeps worker {ask.worker} DOWN for {quoted(ask.downtime)}")
         cause = self.record(cause, AgentFailedWorker, ask.agent, ask.worker, ask.downtime)
         fault = Fail(ask.downtime, self.detection, self.logs_detection, FIRST_LAW)
         if self.ignores:
@@ -150,16 +156,16 @@ class Door(Actor):
     @handles(InjectHang)
     def hang(self, ask: InjectHang, cause: int) -> None:
         worker = self._worker(ask)
-        if not (isfinite(ask.detection) and ask.detection >= 0):
-            self._refuse(ask, f"hangs worker {ask.worker} for {ask.detection!r}")
+        if not (is_amount(ask.detection) and ask.detection >= 0):
+            self._refuse(ask, f"hangs worker {ask.worker} for {quoted(ask.detection)}")
         cause = self.record(cause, AgentHungWorker, ask.agent, ask.worker, ask.detection)
         self.send(worker, Hang(ask.detection, FIRST_LAW), cause)
 
     @handles(ChangeSpeed)
     def change_speed(self, ask: ChangeSpeed, cause: int) -> None:
         worker = self._worker(ask)
-        if not (isfinite(ask.speed) and ask.speed >= 0):
-            self._refuse(ask, f"sets the speed of worker {ask.worker} to {ask.speed!r}")
+        if not (is_amount(ask.speed) and ask.speed >= 0):
+            self._refuse(ask, f"sets the speed of worker {ask.worker} to {quoted(ask.speed)}")
         if ask.worker in self.changing:
             self._refuse(ask, f"sets the speed of worker {ask.worker}, which changes by itself")
         cause = self.record(cause, AgentSetSpeed, ask.agent, ask.worker, ask.speed)
@@ -169,8 +175,10 @@ class Door(Actor):
         """Return the address of the worker that an agent asks to act on. Raises BadDecision if
         there is none, or an agent has acted on it at this instant."""
         self._allow(ask)
-        if ask.worker not in range(self.world.workers):
-            self._refuse(ask, f"acts on worker {ask.worker!r}", f"0 to {self.world.workers - 1}")
+        if not (is_whole(ask.worker) and 0 <= ask.worker < self.world.workers):
+            self._refuse(
+                ask, f"acts on worker {quoted(ask.worker)}", f"0 to {self.world.workers - 1}"
+            )
         if self.acted.get(ask.worker) == self.now:
             self._refuse(ask, f"acts on worker {ask.worker} a second time at this instant")
         self.acted[ask.worker] = self.now

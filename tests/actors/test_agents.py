@@ -316,9 +316,37 @@ REFUSED: list[tuple[Plan, str]] = [
     (lambda me, cause: me.submit("J1", cause), "submits 'J1', which is none of its jobs"),
     (lambda me, cause: me.cancel_job("J1", cause), "cancels 'J1', which is none of its jobs"),
 ]
+ODD: list[tuple[Callable[[Any, int], None], str]] = [
+    (lambda me, cause: me.take(0, cause, state="DOWN"), "takes worker 0 'DOWN', at 1; accepted: W"),
+    (lambda me, cause: me.take(True, cause), "acts on worker True, at 1; accepted: 0 to 1"),
+    (lambda me, cause: me.take(1.0, cause), "acts on worker 1.0, at 1; accepted: 0 to 1"),
+    (lambda me, cause: me.take("0", cause), "acts on worker '0', at 1; accepted: 0 to 1"),
+    (lambda me, cause: me.take(0, 10**9), "asks for take because of event 1000000000; accepted: t"),
+    (lambda me, cause: me.take(0, -1), "asks for take because of event -1; accepted: the `cause`"),
+    (lambda me, cause: me.take(0, None), "asks for take because of event None; accepted: the `c"),
+    (lambda me, cause: me.wait(1, "x"), "asks for a reminder because of event 'x'; accepted: the"),
+    (lambda me, cause: me.wait("5", cause), "waits for '5'; accepted: a finite time above 0"),
+    (lambda me, cause: me.wait(10**30, cause), "waits for 10000000000000000000000000000"),
+    (lambda me, cause: me.take(0, cause, after=True), "waits for True; accepted: a finite time"),
+    (lambda me, cause: me.submit(["J1"], cause), r"submits \['J1'\], which is none of its jobs"),
+    (
+        lambda me, cause: me.inject_fault(0, 10**400, cause),
+        r"keeps worker 0 DOWN for 10+\.\.\., at 1",
+    ),
+    (
+        lambda me, cause: me.inject_fault(0, 10**5000, cause),
+        "keeps worker 0 DOWN for a value of int that cannot be shown",
+    ),
+    (lambda me, cause: me.inject_hang(0, "2", cause), "hangs worker 0 for '2', at 1"),
+    (lambda me, cause: me.set_speed(0, None, cause), "sets the speed of worker 0 to None, at 1"),
+    (
+        lambda me, cause: setattr(me, "name", "other"),
+        "changes its name to 'other'; accepted: `name`",
+    ),
+]
 
 
-@pytest.mark.parametrize(("plan", "problem"), REFUSED)
+@pytest.mark.parametrize(("plan", "problem"), REFUSED + ODD)
 def test_what_cannot_be_done_is_an_error_that_names_the_agent(plan: Plan, problem: str) -> None:
     with pytest.raises(BadDecision, match=f"agent Planned {problem}"):
         played(world(), Planned(plan=plan))
