@@ -13,6 +13,7 @@ from actors.decisions import name_of
 from sims.errors import unfit
 from sims.scenario.own_code import OWN, imported, own
 from sims.tables import Section
+from sims.tables.refusals import not_accepted
 
 if TYPE_CHECKING:
     from actors.agents.agent import Agent
@@ -79,8 +80,8 @@ def agents_of(entries: Iterable[AgentSection], folder: Path) -> tuple[Agent, ...
 def checked(agents: Iterable[Agent]) -> tuple[Agent, ...]:
     """Return the agents of one run, in order.
 
-    Raises InputError where an agent handles events of which nobody in the world knows, and where
-    two agents have one name.
+    Raises InputError where an agent handles events of which nobody in the world knows, where one
+    has no name that a job could have, and where two agents have one name.
     """
     found = tuple(agents)
     if not found:
@@ -88,6 +89,8 @@ def checked(agents: Iterable[Agent]) -> tuple[Agent, ...]:
     from actors.agents.agent import SECRET
 
     for agent in found:
+        if not (isinstance(agent.name, str) and agent.name.isprintable()):
+            raise unfit("agents", not_accepted(agent.name), "names without control characters")
         for kind in agent.hears():
             if kind in SECRET:
                 problem = (

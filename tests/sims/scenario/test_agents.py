@@ -117,6 +117,11 @@ def test_whatever_an_agent_raises_ends_the_run_with_a_line_that_names_it(
         ({"name": OURS, "parameters": {"jobs": ["X*"]}}, "ClosedLoopUser submits 'X*'"),
         ({"name": OURS, "parameters": {"jobs": ["J2"]}}, "submits J2, which follows others"),
         ({"name": OURS, "parameters": {"name": "J1", "jobs": []}}, "'J1' is the name of another"),
+        (
+            {"name": OURS, "parameters": {"name": "x\x1b[31my\u202e"}},
+            r"'x\x1b[31my\u202e' is not accepted; accepted: names without control characters",
+        ),
+        ({"name": OURS, "parameters": {"name": 3}}, "agents.0.parameters.name"),
         ({"name": OURS, "parameters": {"name": "scheduler"}}, "'scheduler' is the name of another"),
     ],
 )
