@@ -16,6 +16,7 @@ from attrs import define, evolve, field, frozen
 from numpy.typing import NDArray
 
 from policies.maths.tolerance import ROUNDING, SAME
+from sims.errors import visible
 from sims.plots import Paint
 
 if TYPE_CHECKING:
@@ -277,7 +278,7 @@ def draw_names(axes: Axes, boxes: Columns, names: Sequence[str], margin: float =
     largest = {(boxes.job[k], boxes.run[k]): k for k in order if boxes.run[k] >= 0}
     for k in largest.values():
         box, size = boxes[k], min(height[k] * 0.8, FONT_SIZES[1])
-        name = names[box.job]
+        name = visible(names[box.job])
         if size >= FONT_SIZES[0] and length[k] > 0.7 * size * len(name) + 2 * margin:
             x, y = (box.start + box.end) / 2, (box.low + box.high) / 2
             axes.text(x, y, name, fontsize=size, ha="center", va="center", zorder=4)

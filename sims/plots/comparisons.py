@@ -124,7 +124,7 @@ def _mark(axes: Axes, curves: Mapping[str, Curve], marks: Mapping[str, float]) -
         axes.axvline(at, color="grey", lw=0.8, ls=":")
         side: Literal["left", "right"] = "right" if at > places[len(places) // 2] else "left"
         height = 0.02 + 0.06 * k
-        axes.text(at, height, f" {name} ", ha=side, transform=axes.get_xaxis_transform())
+        axes.text(at, height, f" {plainly(name)} ", ha=side, transform=axes.get_xaxis_transform())
 
 
 def _draw_curves(
@@ -293,7 +293,7 @@ def draw_reality(compared: Compared, title: str, path: Path) -> Path:
     runs, bars = figure.subplots(1, 2, width_ratios=(1, 1.2))
     _draw_runs(runs, compared)
     _draw_uses(bars, compared)
-    figure.suptitle(f"{title}: predicted and measured")
+    figure.suptitle(f"{plainly(title)}: predicted and measured")
     legend_below(figure, columns=6)
     return save(figure, path)
 
@@ -301,7 +301,7 @@ def draw_reality(compared: Compared, title: str, path: Path) -> Path:
 def _draw_runs(axes: Axes, compared: Compared) -> None:
     for it, colour, marker in zip(compared.variants, CYCLE, POINTS, strict=False):
         predicted, measured = compared.makespans(it)
-        axes.plot(predicted, measured, marker, color=colour, alpha=0.7, label=it, zorder=3)
+        axes.plot(predicted, measured, marker, color=colour, alpha=0.7, label=plainly(it), zorder=3)
     low, high = axes.get_xlim()
     axes.plot([low, high], [low, high], color=GREY, zorder=1, label="equal")
     axes.set_xlabel(f"predicted makespan, {compared.unit}")
@@ -326,7 +326,7 @@ def _draw_uses(axes: Axes, compared: Compared) -> None:
             )
             shown.add(use)
             left = left + widths
-    names = compared.variants
+    names = list(map(plainly, compared.variants))
     places = [3 * row + k for row in range(len(names)) for k in (0, 1)]
     axes.set_yticks(places, [it for name in names for it in (f"{name}, predicted", "measured")])
     axes.invert_yaxis()

@@ -9,6 +9,7 @@ import numpy as np
 from attrs import frozen
 
 from sims.durations import SCALES
+from sims.errors import visible
 from sims.plots import COLOURS, GREY, SIGNS, Paint, Sign
 from sims.plots.boxes import FEW, Columns, draw_boxes, draw_names
 from sims.plots.figure import PLAIN, Framing, legend_below, number_wholly
@@ -70,7 +71,7 @@ def _draw_partitions(axes: Axes, scene: Scene) -> None:
                 )
             )
         axes.text(
-            *(left + 0.008, 0, it.name),
+            *(left + 0.008, 0, visible(it.name)),
             transform=axes.get_yaxis_transform(),
             rotation=60,
             fontsize="x-small",
@@ -142,7 +143,9 @@ class _Chart:
         axes = figure.add_subplot(grid[0])
         strip = figure.add_subplot(grid[1], sharex=axes) if many else None
         if len(names) <= NAMED:
-            axes.set_yticks(np.arange(len(names)) + 0.5, names, fontsize="small")
+            axes.set_yticks(
+                np.arange(len(names)) + 0.5, list(map(visible, names)), fontsize="small"
+            )
             axes.set_ylabel(what)
         else:
             number_wholly(axes, "y")

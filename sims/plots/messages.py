@@ -12,7 +12,7 @@ from attrs import define, field
 
 from actors.runtime import Record
 from actors.runtime.deliveries import ActorStarted, MessageReceived
-from sims.errors import unfit
+from sims.errors import unfit, visible
 from sims.journals.lives import MESSAGES
 from sims.journals.words import SLEEP, is_timer
 from sims.plots import CYCLE, GREY
@@ -90,18 +90,20 @@ class Exchange:
         self.end = record.t
         if record.actor is None:
             return
-        row = self.actors.setdefault(record.actor, len(self.actors))
+        row = self._row(record.actor)
         match record.event:
             case ActorStarted():
                 pass
             case MessageReceived(message=kind, sender=name, sent=sent):
-                sender = self.actors.setdefault(name, len(self.actors))
-                timer = is_timer(record)
-                shown = "sleep" if timer and kind == SLEEP else kind
+                sender, timer = self._row(name), is_timer(record)
+                shown = "sleep" if timer and kind == SLEEP else visible(kind)
                 arrow = Arrow(shown, sent, record.t, sender, row, record.seq)
                 (self.timers if timer else self.arrows).append(arrow)
             case _:
                 self.marks.append(Mark(record.t, row, record.seq))
+
+    def _row(self, actor: str) -> int:
+        return self.actors.setdefault(actor, len(self.actors))
 
     def within(self, start: float, end: float) -> Exchange:
         """Return the part of the exchange that is at least partly within a window of time."""
@@ -156,7 +158,7 @@ def _columns(rows: Sequence[Mark]) -> tuple[list[float], list[int]]:
 def _draw_lives(axes: Axes, exchange: Exchange) -> None:
     rows = list(exchange.actors.values())
     axes.hlines(rows, 0, exchange.end, color="0.75", lw=1, zorder=1)
-    axes.set_yticks(rows, list(exchange.actors), fontsize="small", parse_math=False)
+    axes.set_yticks(rows, list(map(visible, exchange.actors)), fontsize="small", parse_math=False)
     axes.set_ylim(len(rows) - 0.5, -0.5)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +11,15 @@ from attrs import evolve
 from matplotlib.collections import PolyCollection
 from matplotlib.dates import num2date
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from actors.events import JobSubmitted
+from actors.runtime import Record
+from actors.runtime.deliveries import ActorStarted, MessageReceived
 from sims.cli import main
 from sims.errors import InputError
 from sims.examples import example
+from sims.log import LogFile
 from sims.plots import RUN_KIND, RUN_PAINTS, gantt, pictures
 from sims.plots.boxes import areas_of, rgb
 from sims.plots.figure import Framing, blank_figure, title_within
@@ -305,3 +310,38 @@ def test_a_picture_of_more_steps_than_it_can_show_says_that_it_shows_means(
     assert not drawn("queue", "batch-easy").legends[0].get_title().get_text()
     monkeypatch.setattr(pictures, "FINEST", 10)
     assert "mean over" in drawn("queue", "batch-easy").legends[0].get_title().get_text()
+
+
+ODD = "\u202eodd\x1b[2J\n$x^2$"
+"""A name that would turn its letters round, move to another line and become a formula."""
+SEEN = r"\u202eodd\x1b[2J\n$x^2$"
+
+
+def texts(figure: Figure) -> list[str]:
+    """All texts of a picture that are shown as they are, and not as a formula."""
+    figure.draw_without_rendering()
+    found: list[Text] = figure.findobj(Text)  # type: ignore[assignment]
+    return [it.get_text() for it in found if not it.get_parse_math()]
+
+
+def test_names_of_actors_and_of_messages_are_escaped_in_the_picture_of_messages() -> None:
+    started, received = ActorStarted("A"), MessageReceived(ODD, "", ODD, 0.0)
+    records = [Record(0, 0, None, started, ODD), Record(1, 1, 0, received, "b")]
+    figure = draw(records, What.MESSAGES)
+    assert all(it.isprintable() for it in texts(figure))
+    assert SEEN in legend(figure)
+    assert SEEN in [it.get_text() for it in figure.axes[0].get_yticklabels()]
+
+
+@pytest.mark.parametrize("what", ["gantt", "jobs"])
+def test_names_of_jobs_in_a_log_of_others_are_escaped_in_pictures(
+    what: str, tmp_path: Path
+) -> None:
+    jobs = [{"name": it, "processors": 2, "time": 9} for it in ("oddest", "J")]
+    job = {"kind": "rigid", "jobs": jobs}
+    log = tmp_path / "odd.jsonl"
+    run({"name": "it", "platform": {"workers": 2}, "job": job}, log=log)
+    log.write_text(log.read_text().replace('"oddest"', json.dumps(ODD)))
+    found = texts(draw(LogFile(log), What(what)))
+    assert SEEN in found
+    assert all(it.isprintable() for it in found if "odd" in it)
