@@ -312,7 +312,7 @@ REFUSED: list[tuple[Plan, str]] = [
     (lambda me, cause: me.inject_fault(0, 0, cause), "keeps worker 0 DOWN for 0"),
     (lambda me, cause: me.inject_hang(0, -1, cause), "hangs worker 0 for -1"),
     (lambda me, cause: me.set_speed(0, -1, cause), "sets the speed of worker 0 to -1"),
-    (lambda me, cause: me.call_reserve(cause), "asks for call: there is none"),
+    (lambda me, cause: me.call_reserve(cause), "asks for call: there is no reserve to call"),
     (lambda me, cause: me.submit("J1", cause), "submits 'J1', which is none of its jobs"),
     (lambda me, cause: me.cancel_job("J1", cause), "cancels 'J1', which is none of its jobs"),
 ]

@@ -46,7 +46,7 @@ class Reserve(ScenarioPart):
     def acts_refused(self, scenario: Scenario, ignored: bool) -> Mapping[Act, str]:
         if scenario.full_platform.kept:
             return {}
-        return {Act.CALL: "there is none; accepted: a scenario with platform.reserve"}
+        return {Act.CALL: "there is no reserve to call; accepted: a scenario with platform.reserve"}
 
     def simulated(self, scenario: Scenario) -> Iterator[str]:
         if scenario.full_platform.kept:

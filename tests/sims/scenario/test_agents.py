@@ -52,6 +52,12 @@ def test_an_agent_of_the_users_own_is_loaded_from_the_scenarios_folder(tmp_path:
     assert (taken, result.makespan) == ([1], 18)  # J2 runs from 10 to 11, and from 14 to 18
 
 
+def test_the_state_of_the_starting_files_agent_is_no_parameter(tmp_path: Path) -> None:
+    (tmp_path / "landlord.py").write_text((STARTERS / "agent.py.txt").read_text())
+    asked = table(name="landlord:Landlord", parameters={"free_at": 3})
+    assert refused(tmp_path, asked).endswith("accepted: name, jobs, worker, pause")
+
+
 def test_check_loads_no_agent_and_says_where_it_is(tmp_path: Path) -> None:
     (tmp_path / "evil.py").write_text("raise SystemExit('it was loaded')")
     (tmp_path / "a.toml").write_text(
