@@ -17,7 +17,7 @@ from sims.papers import item
 from sims.papers.inputs import SpotPlatform, base
 from sims.papers.study import flowtime, worth
 from sims.papers.study.backfilling import Committed, sequence, unstarted_unicep, unstarted_wfp3
-from sims.papers.study.clonelimit import LOAD, WORKERS, limits, period
+from sims.papers.study.clonelimit import LOAD, WORKERS, break_even, period
 from sims.papers.study.reservations import block, hours_waited
 from sims.papers.study.survive import jobs_on, protection
 from sims.readers.job_logs import read_swf
@@ -112,9 +112,9 @@ def test_images_help_where_there_are_channels_and_harm_where_there_are_none_to_s
 
 def test_a_protection_pays_up_to_the_last_place_that_is_surely_below_1() -> None:
     good, unsure, bad = (Estimate(m, m - h, m + h, 9) for m, h in ((0.5, 0.1), (1, 0.1), (2, 0.1)))
-    assert limits({1: good, 2: good, 4: unsure, 8: bad}) == (2, 8)
-    assert limits({1: unsure, 2: good}) == (None, None)
-    assert limits({1: Estimate(0.5, -inf, inf, 1)}) == (None, None)
+    assert break_even({1: good, 2: good, 4: unsure, 8: bad}) == (2, 8)
+    assert break_even({1: unsure, 2: good}) == (None, None)
+    assert break_even({1: Estimate(0.5, -inf, inf, 1)}) == (None, None)
 
 
 # --- reservations ---------------------------------------------------------------------------------
