@@ -6,7 +6,8 @@ import asyncio
 import random
 import socket
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator
+from typing import Any
 
 import pytest
 from attrs import define, field
@@ -141,6 +142,38 @@ async def bare() -> None:
     await asyncio.get_running_loop().create_future()
 
 
+async def shields() -> None:
+    await asyncio.shield(asyncio.get_running_loop().create_future())
+
+
+async def generated() -> AsyncIterator[int]:
+    yield 1
+    await asyncio.Event().wait()
+
+
+async def iterates() -> None:
+    async for _ in generated():
+        pass
+
+
+class Awaited:
+    def __await__(self) -> Generator[Any, None, None]:
+        yield from asyncio.get_running_loop().create_future()
+
+
+async def awaits() -> None:
+    await Awaited()
+
+
+async def first() -> None:
+    for it in asyncio.as_completed([asyncio.get_running_loop().create_future()]):
+        await it
+
+
+async def gathers() -> None:
+    await asyncio.gather(asyncio.Event().wait(), asyncio.get_running_loop().create_future())
+
+
 async def stuck() -> None:
     resource, queue = asyncio.Semaphore(1), asyncio.Queue[int]()
     queue.put_nowait(1)
@@ -149,7 +182,8 @@ async def stuck() -> None:
         group.create_task(takes(resource), name="waiter")
         group.create_task(waits_for(holder), name="friend")
         group.create_task(both(queue), name="joiner")
-        group.create_task(bare(), name="bare")
+        for it in (bare, shields, iterates, awaits, first, gathers):
+            group.create_task(it(), name=it.__name__)
 
 
 def test_a_deadlock_names_each_task_and_what_it_awaits() -> None:
@@ -161,7 +195,14 @@ def test_a_deadlock_names_each_task_and_what_it_awaits() -> None:
     assert found.pop("waiter") == "takes for Semaphore.acquire"
     assert found.pop("friend") == "waits_for for task holder"
     assert found.pop("joiner") == "both for Queue.join"
-    assert found.pop("bare") == "bare"
+    assert found.pop("bare") == "bare for a future"
+    assert found.pop("shields") == "shields for shield"
+    assert found.pop("iterates") == "generated for Event.wait"
+    assert found.pop("awaits") == "__await__ for a future"
+    assert found.pop("first") == "first for as_completed"
+    [gathered] = [name for name, where in found.items() if where == "Event.wait"]
+    assert found.pop(gathered)
+    assert found.pop("gathers") == f"gathers for gather of task {gathered}, a future"
     [main] = found.values()
     assert main == "stuck for the tasks of its TaskGroup"
 
