@@ -72,6 +72,10 @@ class Decider:
         """Record that a copy has ended; its workers are free in the pool already. `cause` is the
         number of the event that ended it."""
 
+    def may_have(self, job: BatchJob, worker: int) -> bool:
+        """Return whether the job may be given the worker, which is no spare, when that is free."""
+        return True
+
     def cancelled(self, index: int) -> None:
         """Forget the job with this index, which was cancelled while it waited for workers."""
 

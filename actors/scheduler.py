@@ -397,6 +397,10 @@ class Scheduler(Actor):
         _, processors, numbers = self.dispatcher.held[copy]
         self.decider.replaced(copy, processors, numbers)
 
+    def may_have(self, copy: int, worker: int) -> bool:
+        index, _, _ = self.dispatcher.held[copy]
+        return self.decider.may_have(self.described[index], worker)
+
     def hide(self, worker: int, cause: int) -> None:
         """Let the parts know of a fault of this worker that is not to be known yet. `cause` is the
         number of the event that logs it."""

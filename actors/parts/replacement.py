@@ -133,9 +133,9 @@ class ReplacementChoice(SchedulerPart):
         pool, dispatcher = scheduler.pool, scheduler.dispatcher
         for worker, (copy, cause) in sorted(self._wanted.items()):
             held = pool.holder(worker) == copy
-            other = self._choice() if held else None
+            other = self._choice(copy) if held else None
             if held and other is None:
-                break
+                continue
             del self._wanted[worker]
             if other is not None:
                 if dispatcher.tracker is not None:  # the copy may have waited for a worker
@@ -147,15 +147,18 @@ class ReplacementChoice(SchedulerPart):
             scheduler.send(dispatcher.jobs[index], RESUME, cause)
         return False
 
-    def _choice(self) -> int | None:
-        """Return the worker that is to take a member's place: the lowest spare that is UP and free,
-        else the lowest other worker that is; None if there is none. Workers that are promised are
-        left out, because another copy still computes on them."""
+    def _choice(self, copy: int) -> int | None:
+        """Return the worker that is to take the place of a member of this copy: the lowest spare
+        that is UP and free, else the lowest other worker of its partition that is; None if there is
+        none. Workers that are promised are left out, because another copy still computes on
+        them."""
         pool, promised = self.scheduler.pool, self.scheduler.dispatcher.promised
         size = pool.size
         for worker in chain(range(size, size + pool.spares), range(size if pool.free else 0)):
             free = pool.holder(worker) < 0 and worker not in promised
-            if free and worker not in pool.away:
+            if not free or worker in pool.away:
+                continue
+            if worker >= size or self.scheduler.may_have(copy, worker):
                 return worker
         return None
 

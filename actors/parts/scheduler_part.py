@@ -44,6 +44,10 @@ class SchedulerHost(Protocol):
     def hides(self, worker: int) -> bool:
         """Return whether a fault of this worker is not known yet."""
 
+    def may_have(self, copy: int, worker: int) -> bool:
+        """Return whether a copy may be given the worker, which is no spare, when that is free: it
+        is of the partition of the copy's job."""
+
     def call(self, cause: int) -> None:
         """Have the decider decide at this instant."""
 

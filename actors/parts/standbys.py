@@ -255,8 +255,8 @@ class StandbyIntake(SchedulerPart):
 
     def settle(self) -> bool:
         """Make each free worker whose downtime or repair ended at this instant a standby of the
-        first copy, by job and copy number, that has fewer standbys than its job can have. Return
-        whether there is such a worker."""
+        first copy, by job and copy number, that may have it and has fewer standbys than its job can
+        have. Return whether there is such a worker."""
         scheduler, joined = self.scheduler, False
         held, pool = scheduler.dispatcher.held, scheduler.pool
         by_job = list(self._members)
@@ -265,7 +265,8 @@ class StandbyIntake(SchedulerPart):
         for worker, cause in sorted(self._repaired.items()):
             if worker in pool.away or worker >= pool.size or pool.holder(worker) >= 0:
                 continue
-            copy = next(filter(self._has_room, by_job), None)
+            takers = (it for it in by_job if scheduler.may_have(it, worker))
+            copy = next(filter(self._has_room, takers), None)
             if copy is not None:
                 joined = True
                 self._join(copy, worker, cause)

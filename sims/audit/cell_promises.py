@@ -31,6 +31,7 @@ class CellPromises(ExpectedPromises):
 
     _keys: list[CellKey] | None = field(init=False, default=None)
     _parts: dict[ExpectedCopy, Taken] = field(init=False, factory=dict)
+    """Maps copies that have started to the workers that they hold."""
 
     @classmethod
     def beside(cls, it: ExpectedPromises) -> Self:
@@ -95,7 +96,7 @@ class CellPromises(ExpectedPromises):
                 for key, count in plan.counted((*copy.members, *copy.rest)).items():
                     plan.free[key] = plan.free.get(key, 0) + count
                 continue
-            if copy not in self._parts:
+            if copy not in self._parts or w.replaces:  # a new member may be of another cell
                 self._parts[copy] = plan.counted((*copy.members, *copy.rest))
             # The end is not known of those without one: they may be over at any time.
             plan.later.append((w.now if end is None else max(end, w.now), self._parts[copy]))

@@ -138,12 +138,15 @@ def cells_of(w: World) -> list[CellKey]:
     return cells.by_node
 
 
+def has(job: ExpectedJob, worker: int) -> bool:
+    """Return whether the worker is one of the job's partition."""
+    return job.partition is None or worker in job.partition.workers
+
+
 def may_have(w: World, job: ExpectedJob, shut: Spans) -> list[int]:
     """Return the free workers of the job's partition that are not in `shut`."""
     closed = set(numbers(shut))
-    own = job.partition.workers if job.partition is not None else None
-    free = (n for n in numbers(w.free.spans) if n not in closed)
-    return [n for n in free if own is None or n in own]
+    return [n for n in numbers(w.free.spans) if n not in closed and has(job, n)]
 
 
 def apart(w: World, jobs: Sequence[ExpectedJob]) -> list[list[ExpectedJob]]:

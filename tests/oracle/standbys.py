@@ -59,12 +59,14 @@ class StandbyWorld(StoredWorld):
         return False
 
     def _join(self) -> None:
-        """Who is back from a repair is a standby of the first job that lacks one."""
+        """Who is back from a repair is a standby of the first job that lacks one and may have
+        it."""
         for worker in self.startable:
             free = worker.group is None and worker.rest_of is None
             if worker.index in self.mended and free:
                 groups = [group for job in self.jobs for group in job.copies_held]
-                lacking = [it for it in groups if len(it.standbys) < it.job.standbys]
+                mine = [it for it in groups if worker.index in self.cells.mine(it.job)]
+                lacking = [it for it in mine if len(it.standbys) < it.job.standbys]
                 if lacking:
                     lacking[0].standbys.append(worker.index)
                     worker.group = lacking[0]

@@ -374,11 +374,12 @@ class World(Parts):
         return max(worker.down_since + after, min(worker.first_heard, worker.heard))
 
     def _replace(self, gone: Worker, group: Group) -> None:
-        """By the lowest free spare, else the lowest other."""
+        """By the lowest free spare, else the lowest other of the partition."""
         free = self._free(self.workers)
-        if free:
-            spares = [q for q in free if q >= len(self.startable)]
-            self._exchange(gone, self.workers[(spares or free)[0]], group)
+        spares = [q for q in free if q >= len(self.startable)]
+        mine = self.cells.mine(group.job)
+        for q in [*spares, *(q for q in free if q in mine)][:1]:
+            self._exchange(gone, self.workers[q], group)
 
     def _exchange(self, gone: Worker, newcomer: Worker, group: Group) -> None:
         group.replace(gone.index, newcomer.index)

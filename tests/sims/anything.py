@@ -453,7 +453,18 @@ def divided(seed: int) -> Table:
             job["queue"] = one(rng, *(it["name"] for it in partitions))
     if rng.random() < 0.4 and not any(job.get("standbys") for job in table["job"]["jobs"]):
         _in_whole_nodes(rng, table["platform"], last)
+    elif rng.random() < 0.4:
+        _replace_members(rng, table)
     return table  # type: ignore[no-any-return]
+
+
+def _replace_members(rng: Generator, table: Table) -> None:
+    """Let free workers take the places of buddies that faults have taken."""
+    after, recovery = one(rng, 0, 0, 1, 4), one(rng, 0, 1)
+    about = {"period": one(rng, 1, 3), "cost": 0.5, "recovery": recovery, "replace_after": after}
+    table["protection"] = {"kind": "buddies"} | about
+    table["faults"] = {"kind": "exponential", "mtbf": 25, "downtime": one(rng, 3, 12)}
+    table["job"]["cap"] = 500
 
 
 def _in_whole_nodes(rng: Generator, platform: Table, last: int) -> None:

@@ -39,14 +39,18 @@ def test_our_world_does_what_the_oracle_says_in_random_scenarios(seeds: int, fin
     assert wrong == []
 
 
-@pytest.mark.parametrize("fleet", [False, True])
+@pytest.mark.parametrize(("practised", "fleet"), [(False, False), (True, False), (False, True)])
 @pytest.mark.filterwarnings("ignore:.*has one worker, and no buddy", "ignore:.*has no effect")
-def test_our_world_does_what_the_oracle_says_of_jobs_that_follow_others(fleet: bool) -> None:
-    seeds = range(50)
+def test_our_world_does_what_the_oracle_says_of_jobs_that_follow_others_and_of_partitions(
+    practised: bool, fleet: bool
+) -> None:
     drawn: list[str] = []
-    wrong = [it for k in seeds for it in differences(k, WHOLE, False, fleet, drawn, groups=True)]
-    assert wrong == []
+    about = WHOLE, practised, fleet, drawn
+    assert [it for k in range(50) for it in differences(k, *about, groups=True)] == []
     assert sum("dependencies" in name for name in drawn) > 20
+    assert sum("partitions" in name for name in drawn) > 20
+    if practised:  # free workers, or spares, replace members of buddies there
+        assert any("buddies" in name and "spares+" in name for name in drawn)
 
 
 @pytest.mark.parametrize("practised", [False, True])

@@ -186,6 +186,9 @@ class QueueDecider(Decider):
         else:
             self.copied[message.index] = entry[0], entry[1] - 1
 
+    def may_have(self, job: BatchJob, worker: int) -> bool:
+        return self.cells is None or self.cells.has(job.partition, worker)
+
     def cancelled(self, index: int) -> None:
         self.arrived = [job for job in self.arrived if job.index != index]
         self.intake.cancelled(index)

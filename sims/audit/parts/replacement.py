@@ -10,7 +10,7 @@ from attrs import define
 
 from actors.events import MemberReplaced
 from actors.runtime import Event
-from sims.audit import stages
+from sims.audit import cells, stages
 from sims.audit.facts import ExpectedCopy, ExpectedJob
 from sims.audit.law import LinePhase, allowed, comes, follows
 from sims.audit.turns import LATER, Script
@@ -59,16 +59,19 @@ def replaceable(w: World) -> tuple[int, ExpectedCopy, int] | None:
     None if none is.
 
     Of the members that have retired, or been away for as long as their jobs wait, the one with the
-    lowest number is next; the lowest free spare takes its place, or else the lowest free worker.
+    lowest number is next for which there is a worker: the lowest free spare takes its place, or
+    else the lowest free worker of its job's partition.
     """
-    free = w.holdings.spare.spans or w.free.spans
-    if not w.replaces or not free:
+    spare = w.holdings.spare.spans
+    if not w.replaces or not (spare or w.free.spans):
         return None
     copies = [copy for job in w.jobs.values() for copy in job.copies]
     found = [(n, it) for it in copies for n in it.away if _overdue(w, it, n)]
-    if not found:
-        return None
-    return *min(found, key=lambda it: it[0]), free[0]
+    for n, copy in sorted(found, key=lambda it: it[0]):
+        free = spare or cells.may_have(w, copy.job, ())
+        if free:
+            return n, copy, free[0]
+    return None
 
 
 def wanted(w: World, copy: ExpectedCopy, worker: int) -> None:

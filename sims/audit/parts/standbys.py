@@ -11,7 +11,7 @@ from attrs import define
 from actors.events import StandbyJoined, StandbyLost, StandbysHeld
 from actors.runtime import Event
 from policies.availability import WorkerState
-from sims.audit import link, stages
+from sims.audit import cells, link, stages
 from sims.audit.facts import ExpectedCopy, ExpectedJob, ExpectedRun
 from sims.audit.law import allowed, comes, coming, follows
 from sims.audit.parts.replacement import replaceable
@@ -118,8 +118,8 @@ def joining(w: World) -> tuple[ExpectedWorker, list[ExpectedCopy]] | None:
     """Return the next worker that becomes a standby now, because its downtime is over, with the
     copies of which one gets it; None if no worker does.
 
-    The copies are the first of each job that lacks a standby: the log does not say which job is
-    first.
+    The copies are the first of each job that may have the worker and lacks a standby: the log does
+    not say which job is first.
     """
     short = [
         next((it for it in job.copies if len(it.ready) < job.asked.ready), None)
@@ -131,8 +131,11 @@ def joining(w: World) -> tuple[ExpectedWorker, list[ExpectedCopy]] | None:
         return None
     back = (it for _, it in sorted(w.workers.items()) if it.repaired == w.now)
     free = (it for it in back if w.free.has((it.number, it.number + 1)) and it.number < w.able)
-    found = next(free, None)
-    return None if found is None else (found, copies)
+    for it in free:
+        takers = [copy for copy in copies if cells.has(copy.job, it.number)]
+        if takers:
+            return it, takers
+    return None
 
 
 def join(w: World, event: StandbyJoined) -> Script:

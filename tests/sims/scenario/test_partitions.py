@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from actors.events import (
     JobCompleted,
     JobsLeftOut,
+    MemberReplaced,
     PartitionAssigned,
     ReservationMade,
     RunStarted,
+    StandbyJoined,
 )
 from actors.runtime import Record
 from sims.audit.audit import audit
@@ -101,6 +103,66 @@ def test_a_blocked_job_blocks_partitions_that_share_its_workers_under_fcfs() -> 
     jobs = [(3, 10), (6, 5), (1, 2, "debug"), (2, 7, "other")]
     told = records(table(jobs, [DEBUG | {"tier": 1}, BATCH, other], "FCFS"))
     assert times(told) == {"J1": (0, 10), "J2": (10, 15), "J3": (15, 17), "J4": (0, 7)}
+
+
+@pytest.mark.filterwarnings("ignore:.*has one worker, and no buddy")
+def test_a_member_that_is_away_is_replaced_by_a_worker_of_its_partition_only() -> None:
+    """Workers 0 and 2 go DOWN at 2. No other worker of the first partition is free, but 3 and 4 are
+    of the second, and 5 is in none."""
+    partitions = [{"name": "a", "units": "0-1"}, {"name": "b", "units": "2-4"}]
+    more: Table = {
+        "protection": {"kind": "buddies", "period": 9, "cost": 1, "replace_after": 0},
+        "faults": {"kind": "list", "strikes": [[2, 0], [2, 2]], "downtime": 20},
+        "workers": 6,
+    }
+    told = records(table([(2, 10, "a"), (1, 10, "b")], partitions, **more))
+    replaced = [(it.t, it.event) for it in told if isinstance(it.event, MemberReplaced)]
+    assert replaced == [(2, MemberReplaced("J2", 0, 2, 3))]
+
+
+def test_a_spare_replaces_a_member_whatever_its_partition() -> None:
+    """The spare, worker 6, is in no partition. Worker 1 waits until worker 0 is back at 22: those
+    that are free before are in another partition."""
+    partitions = [{"name": "a", "units": "0-1"}, {"name": "b", "units": "2-5"}]
+    more: Table = {
+        "protection": {"kind": "buddies", "period": 9, "cost": 1, "replace_after": 0},
+        "faults": {"kind": "list", "strikes": [[2, 0], [3, 1]], "downtime": 20},
+        "platform": {"workers": 7, "spares": 1},
+    }
+    told = records(table([(2, 10, "a")], partitions, **more))
+    replaced = [(it.t, it.event) for it in told if isinstance(it.event, MemberReplaced)]
+    assert replaced == [
+        (2, MemberReplaced("J1", 0, 0, 6)),
+        (22, MemberReplaced("J1", 1, 1, 0)),
+    ]
+
+
+@pytest.mark.parametrize("policy", ["EASY", "conservative"])
+@pytest.mark.filterwarnings("ignore:.*has one worker, and no buddy")
+def test_a_reservation_counts_on_the_worker_that_has_replaced_a_member(policy: str) -> None:
+    """J3 wants workers 2 and 3, of which J2 has one until 6. The other replaces worker 0 of J1 at
+    2, and J1 is believed to end at 10."""
+    partitions = [{"name": "a", "units": "0-3"}, {"name": "b", "units": "2-3"}]
+    more: Table = {
+        "protection": {"kind": "buddies", "period": 9, "cost": 1, "replace_after": 0},
+        "faults": {"kind": "list", "strikes": [[2, 0]], "downtime": 50},
+        "workers": 4,
+    }
+    wide = {"processors": 2, "time": 5, "queue": "b", "release": 1}
+    told = records(table([(2, 10, "a"), (1, 6, "b"), wide], partitions, policy, **more))
+    made = [(it.t, it.event) for it in told if isinstance(it.event, ReservationMade)]
+    assert made[:2] == [(1, ReservationMade("J3", 6, 2)), (2, ReservationMade("J3", 10, 2))]
+
+
+def test_a_repaired_worker_becomes_a_standby_of_a_job_of_its_partition_only() -> None:
+    """The standby, worker 2, goes DOWN at 1. Worker 3, of the other partition, is back at 5, and
+    worker 2 at 6."""
+    partitions = [{"name": "a", "units": "0-2"}, {"name": "b", "units": "3-4"}]
+    job = {"processors": 2, "time": 10, "queue": "a", "standbys": 1}
+    faults = {"kind": "list", "strikes": [[0, 3], [1, 2]], "downtime": 5}
+    told = records(table([job], partitions, workers=5, faults=faults))
+    joined = [(it.t, it.event) for it in told if isinstance(it.event, StandbyJoined)]
+    assert joined == [(6, StandbyJoined("J1", 0, 2))]
 
 
 def test_disjoint_partitions_have_a_reservation_each_under_easy() -> None:
