@@ -3,6 +3,7 @@ scenario that they make."""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -35,6 +36,9 @@ KEYS = {
 """Maps keys of a scenario, and options of the command line, to the arguments of a call that set
 them."""
 
+TIME = re.compile(r"job\.jobs\.\d+\.time")
+"""Matches the key of a job's time, which is its number of steps."""
+
 
 @contextmanager
 def arguments(function: str = "function") -> Iterator[None]:
@@ -44,9 +48,11 @@ def arguments(function: str = "function") -> Iterator[None]:
         yield
         return
     except InputError as error:
-        if type(error) is not InputError or error.source not in SOURCES:
+        of_cluster = error.source == "cluster" and error.key in KEYS
+        if type(error) is not InputError or not (of_cluster or error.source in SOURCES):
             raise
         key = function if error.key == "live.function" else KEYS.get(error.key, error.key)
+        key = "steps" if TIME.fullmatch(key) else key
         named = evolve(error, source="call", key=key)
     raise named
 
@@ -138,6 +144,9 @@ class Call:
                 accepted = "checkpoints too, a folder or a URL"
                 refuse(bool(getattr(self, name)), name, "it is of checkpoints", accepted)
             return
+        place = self.checkpoints
+        fits = isinstance(place, str | Path) and bool(str(place))
+        refuse(not fits, "checkpoints", f"{place!r} is none", "a folder or a URL")
         kind, accepted = self._section().get("kind"), "letters, digits, `_`, `-` and `.`"
         fits = NAME.fullmatch(self.called) is not None
         refuse(not fits, "name", f"{self.called!r} is no name of a folder", accepted)

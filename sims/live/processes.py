@@ -26,6 +26,7 @@ from sims.live.deaths import Death, Deaths
 from sims.live.failures import StepFailed, lost
 from sims.live.holder import Advance, Holder, Peer, States
 from sims.packing import Packed
+from sims.telling import counted
 
 T = TypeVar("T")
 ANSWER = 10.0
@@ -155,7 +156,7 @@ class Processes:
             if time.monotonic() - begun < COMING:
                 await asyncio.sleep(WATCH)
                 continue
-            problem = f"it has {len(found)} workers"
+            problem = f"it has {counted(len(found), 'worker')} after {COMING:g} s"
             raise InputError("cluster", "--scheduler", problem, f"one of {least} or more")
         for number, identity in enumerate(found[:count]):
             self.seats[number] = Seat(number, identity)

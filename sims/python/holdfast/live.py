@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar, Unpack
 
+from sims.errors import InputError
 from sims.live.calls import Call, Progress
 from sims.live.failures import ClusterLost
 from sims.live.futures import Task, as_completed
@@ -67,7 +68,7 @@ def run(function: Callable[[S, int], S], state: S, *, steps: int, **how: Unpack[
     argument that cannot be used, a step that does not end, a state that cannot be pickled, and
     where a worker lacks something that it needs.
     """
-    call = Call(function, [state], steps, **how)
+    call = _call(function, [state], steps, how)
     ended: list[Finished[S]] = []
     with bar(call) as tell:
         carry_out(Tasks(call, ended.append, tell))
@@ -80,7 +81,7 @@ def submit(function: Callable[[S, int], S], state: S, *, steps: int, **how: Unpa
     The arguments are those of `run`; a bar is shown only if `progress` is true. Raises InputError
     for an argument that cannot be used; the future has all other errors of `run`.
     """
-    return Task(Call(function, [state], steps, **how))
+    return Task(_call(function, [state], steps, how))
 
 
 def run_all(
@@ -93,4 +94,13 @@ def run_all(
     the `policy`. The arguments by name are those of `How`, and the errors those of `run`. Computing
     begins with the first result that is asked for, and ends where no further one is.
     """
-    return as_completed(Call(function, list(states), steps, **how))
+    return as_completed(_call(function, list(states), steps, how))
+
+
+def _call(function: Callable[[S, int], S], states: Sequence[S], steps: int, how: How) -> Call:
+    """Return the call with these arguments. Raises InputError for one that `How` has not, and for
+    one that cannot be used."""
+    for name in how:
+        if name not in How.__annotations__:
+            raise InputError("call", name, "unknown", ", ".join(("steps", *How.__annotations__)))
+    return Call(function, states, steps, **how)

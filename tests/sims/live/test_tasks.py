@@ -190,6 +190,10 @@ def test_a_state_that_cannot_be_pickled_is_named() -> None:
         ("name", "it", "checkpoints too"),
         ("fresh", True, "checkpoints too"),
         ("checkpoints", "nosuchfs://here", "a folder of yours"),
+        ("checkpoints", 5, "a folder or a URL"),
+        ("checkpoints", "", "a folder or a URL"),
+        ("steps", 10**30, "a whole number that fits in 64 bits"),
+        ("foo", 1, "steps, scheduler, workers, protection"),
     ],
 )
 def test_an_argument_that_cannot_be_used_is_refused_before_anything_is_connected(
@@ -370,6 +374,16 @@ def test_a_client_and_its_cluster_are_schedulers_and_a_task_of_theirs_is_no_call
             client.submit(holdfast.live.run, heat, state, steps=20).result(20)
     with pytest.raises(InputError, match=r"call: scheduler: .* is closed"):
         holdfast.live.run(heat, state, steps=20, scheduler=client)
+
+
+def test_a_cluster_of_fewer_workers_than_asked_for_is_the_argument_scheduler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sims.live.processes.COMING", 0.5)
+    with dask(tmp_path, 1) as scheduler, pytest.raises(InputError) as refused:
+        holdfast.live.run(heat, {}, steps=3, scheduler=scheduler, workers=5)
+    said = "call: scheduler: it has 1 worker after 0.5 s; accepted: one of 5 or more"
+    assert str(refused.value) == said
 
 
 def test_workers_that_are_threads_of_the_program_are_refused() -> None:
