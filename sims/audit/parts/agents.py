@@ -31,7 +31,7 @@ from sims.audit import stages
 from sims.audit.facts import ExpectedRun, HeadLine
 from sims.audit.law import LinePhase, comes, follows, framed, possible, same
 from sims.audit.turns import Script
-from sims.audit.workers import DOWN, RECLAIMED, UP
+from sims.audit.workers import DOWN, RECLAIMED, UP, meet
 from sims.audit.world import Handler, PartRules, World
 
 OnWorker = (
@@ -59,6 +59,9 @@ class AgentRules(PartRules):
     """Maps the kinds of events of which agents hear to the numbers and times of those so far."""
     taken: dict[int, AgentTookWorker] = Factory(dict)
     """Maps the workers that agents have to the lines by which they took them."""
+    left: dict[int, WorkerState] = Factory(dict)
+    """Maps the workers that agents have given back at this instant to the states in which they had
+    them."""
     acts: dict[int, tuple[OnWorker, int]] = Factory(dict)
     """Maps workers to what an agent has done to them at this instant, and the number of that
     line."""
@@ -153,7 +156,8 @@ class AgentRules(PartRules):
                 self.taken[number] = event
             case AgentReturnedWorker(agent=agent):
                 took = self.taken.pop(number, None)
-                possible(took is not None and took.agent == agent, "{} has not taken it", agent)
+                mine = took is not None and took.agent == agent
+                self.left[number] = possible(mine and took, "{} has not taken it", agent).state
             case AgentFailedWorker(downtime=downtime):
                 possible(downtime > 0 and self.w.repairs is None)
             case AgentHungWorker(detection=detection):
@@ -203,7 +207,7 @@ class AgentRules(PartRules):
             case AgentTookWorker(state=state):
                 return seq if event.state is state else 0
             case AgentReturnedWorker():
-                return seq if event.state is not DOWN else 0
+                return seq if event.state is not DOWN and self._frees(event.worker) else 0
             case AgentFailedWorker(downtime=downtime):
                 struck = event.state is DOWN and event.until is not None
                 longer = self.w.now + downtime
@@ -211,6 +215,15 @@ class AgentRules(PartRules):
                 possible(lasts, "it is DOWN until {!r} at least", longer)
                 return seq if struck else 0
         return 0
+
+    def _frees(self, number: int) -> bool:
+        """Return whether a worker that an agent gives back now may leave its state because of that:
+        the agent had it so, or its owner or a window, which do not say so, may end that state
+        now."""
+        w, one = self.w, (number, number + 1)
+        ended = any(same(end, w.now) and meet(them, one) for _, end, them in w.windows)
+        had = self.left[number] is w.worker(number).state
+        return had or ended or w.platform.has_owner(number)
 
     def keeps(self, worker: int, state: WorkerState) -> bool:
         took = self.taken.get(worker)
@@ -263,6 +276,7 @@ class AgentRules(PartRules):
         for number, (act, seq) in self.acts.items():
             self._check_effect(number, act, seq)
         self.acts.clear()
+        self.left.clear()
         self.done.clear()
         self.holds.clear()
 

@@ -181,6 +181,38 @@ def test_an_act_that_an_agent_has_not_done_is_noticed(log: list[Record]) -> None
     assert broken(then(log, at, AgentSetSpeed("Busy", 1, 5), cause=0)) is Law.MISSING
 
 
+@define(eq=False)
+class Taker(Agent):
+    """Has worker 0 over [20, 100) in a state."""
+
+    kept: WorkerState
+
+    def begin(self, cause: int) -> None:
+        self.take(0, cause, after=20, state=self.kept)
+        self.give_back(0, cause, after=100)
+
+
+FAULT = {"faults": {"kind": "list", "strikes": [[10, 0]], "downtime": 50}}
+MAINTAINED = {"platform": {"workers": 2, "maintenance": [{"from": 10, "to": 60, "units": "0"}]}}
+
+
+@pytest.mark.parametrize("down", [FAULT, MAINTAINED])
+@pytest.mark.parametrize("state", [RECLAIMED, DOWN])
+def test_the_state_in_which_an_agent_has_a_worker_that_is_down_already_is_checked(
+    down: dict[str, Any], state: WorkerState
+) -> None:
+    """A fault or a window has the worker DOWN over [10, 60). It is RECLAIMED from then on, or stays
+    DOWN."""
+    jobs = {"kind": "rigid", "jobs": [{"processors": 1, "time": 300}]}
+    table = TABLE | {"platform": {"workers": 2}, "job": jobs} | down
+    log: list[Record] = []
+    run(with_given(load(table), actors=[Taker(kept=state)]), [log.append])
+    assert list(audit(iter(log))) == []
+    at = place(log, AgentTookWorker)
+    other = RECLAIMED if state is DOWN else DOWN
+    assert broken(changed(log, at, state=other)) is not None
+
+
 # --- jobs that agents cancel ----------------------------------------------------------------------
 
 
