@@ -15,7 +15,7 @@ from attrs import define
 from actors.events import End
 from actors.runtime import Record
 from sims.errors import InputError, chosen
-from sims.exports.tables import Frame, Library, frame
+from sims.exports.tables import Frame, Library, frame, kind_frame
 from sims.history.summary import Summary
 from sims.log import LogFile
 from sims.log_writer import LogWriter
@@ -107,7 +107,11 @@ class Result:
 
     @property
     def events(self) -> Any:
-        """Frame with a row for each event, of polars (of pandas where polars is missing)."""
+        """Frame with a row for each event, of polars (of pandas where polars is missing).
+
+        Its column `fields` is JSON, as each class of events has fields of its own:
+        `rows("RunStarted")` has those of one class as columns.
+        """
         return self.rows(Frame.EVENTS)
 
     def rows(self, what: Frame | str, library: Library | str | None = None) -> Any:
@@ -116,9 +120,12 @@ class Result:
         `what` is `events`, `jobs`, `runs`, `spans` (of processor time, each with its category of
         the ledger), `states` (of workers), `spares` (that wait), `transfers`, `checkpoints`,
         `iterations`, `promises`, `repairs`, `queue`, `storage` or `measured` (parts of live runs).
+        Or it is the name of a class of events, such as `RunStarted`: their fields are columns then.
         `library` is `polars` or `pandas`; None takes polars, or pandas where polars is missing.
         Raises InputError for another name, and where the library is missing.
         """
+        if isinstance(what, str) and what not in {it.value for it in Frame}:
+            return kind_frame(self.records(), what, library)
         return frame(self.records(), chosen(Frame, what), library)
 
     def trace(self, job: str) -> Trace:

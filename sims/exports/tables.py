@@ -18,9 +18,10 @@ import orjson
 from actors.events import JobDescribed, JobSubmitted, Outcome
 from actors.runtime import Record
 from policies.availability import WorkerState
-from sims.errors import chosen, imported, visible
+from sims.errors import InputError, chosen, imported, visible
 from sims.history.reader import TABLES, History
 from sims.history.rows import JobRow
+from sims.log import VOCABULARY
 from sims.metrics.jobs import BOUND
 from sims.tables.fields import members_of
 from sims.writing import check_suffix, refusing, replacing
@@ -52,7 +53,7 @@ EVENTS: dict[str, type] = {
     "fields": str,
 }
 """Maps each column of the table of events to its type; `fields` has all fields of the event as
-JSON."""
+JSON, since each class of events has its own (as columns: `kind_frame`)."""
 
 
 def _described() -> Iterator[tuple[str, type]]:
@@ -215,6 +216,37 @@ def frame(records: Iterable[Record], what: Frame, library: Library | str | None 
     pandas = imported("pandas", "tables", "pip install pandas")
     table = pandas.DataFrame.from_records(rows, columns=list(columns))
     return table.astype({name: NULLABLE[kind] for name, kind in columns.items()})
+
+
+def kind_frame(records: Iterable[Record], name: str, library: Library | str | None = None) -> Any:
+    """Return the events of one class, such as `RunStarted`, as a data frame: `seq`, `t`, `cause`,
+    and a column for each field, as the log has it; a field of several values is a list or a
+    structure.
+
+    Raises InputError for another name, and where the library is missing.
+    """
+    kind = VOCABULARY.get(name)
+    if kind is None:
+        accepted = f"{', '.join(it.value for it in Frame)}, or an event's name, such as RunStarted"
+        raise InputError("call", "what", f"{name!r} is none", accepted)
+    hints = {it: hint for it, hint in get_type_hints(kind).items() if it in attrs.fields_dict(kind)}
+    columns: dict[str, list[Any]] = {it: [] for it in ("seq", "t", "cause", *hints)}
+    for record in records:
+        if type(record.event) is kind:
+            values = {it: getattr(record.event, it) for it in hints}
+            plain = orjson.loads(orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY))
+            plain |= {"seq": record.seq, "t": float(record.t), "cause": record.cause}
+            for it, column in columns.items():
+                column.append(plain[it])
+    if library_or_default(library) is Library.PANDAS:
+        return imported("pandas", "tables", "pip install pandas").DataFrame(columns)
+    types = {"seq": int, "t": float, "cause": int}
+    types |= {it: _cell_type(hint) for it, hint in hints.items() if _is_plain(hint)}
+    return polars_or_error().DataFrame(columns, schema_overrides=types, strict=False)
+
+
+def _is_plain(hint: Any) -> bool:
+    return all(issubclass(it, bool | int | float | str | enum.Enum) for it in members_of(hint))
 
 
 def library_or_default(library: Library | str | None) -> Library:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import attrs
 import orjson
 import pytest
 
@@ -12,6 +13,7 @@ from sims.errors import InputError
 from sims.exports import tables
 from sims.exports.tables import Frame, write_all, write_rows
 from sims.history.summary import Summary
+from sims.result import Result
 from sims.scenario.loader import read as scenario_of
 from sims.world import run
 from tests.parts import parted
@@ -175,3 +177,22 @@ def test_rows_are_not_written_where_a_file_is_in_the_way(tmp_path: Path) -> None
     with pytest.raises(InputError, match="cannot be written"):
         write_all(records_of("attempts"), tmp_path / "rows")
     assert (tmp_path / "rows").read_text() == "mine"
+
+
+@every_kind
+@pytest.mark.parametrize("library", ["polars", "pandas"])
+def test_the_events_of_one_class_are_a_frame_with_their_fields_as_columns(
+    name: str, library: str
+) -> None:
+    result = Result(lambda: iter(records_of(name)))
+    for kind in {type(it.event) for it in records_of(name)}:
+        table = result.rows(kind.__name__, library)
+        mine = [it for it in records_of(name) if type(it.event) is kind]
+        assert list(table["seq"]) == [it.seq for it in mine]
+        assert list(table.columns)[:3] == ["seq", "t", "cause"]
+        for field in attrs.fields_dict(kind):
+            first = getattr(mine[0].event, field)
+            if isinstance(first, int | float):
+                assert table[field][0] == first
+            elif isinstance(first, tuple):
+                assert len(table[field][0]) == len(first)
