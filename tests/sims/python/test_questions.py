@@ -223,7 +223,7 @@ def test_the_arguments_of_the_doors_are_the_keys_that_the_command_line_translate
 
     from sims.cli.comparing import OPTIONS
 
-    own = {"source", "policy", "hazard", "higher_is_better", "difference", "tolerance", "follows"}
+    own = {"source", "policy", "hazard", "higher_is_better", "tolerance", "follows"}
     own |= {"workers", "watch", "say"}
     asked: Mapping[str, Any] = {
         name: it
