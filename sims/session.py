@@ -33,7 +33,7 @@ from sims.scenario.outlook import outlook
 from sims.scenario.own_code import located
 from sims.scenario.parts import PARTS
 from sims.scenario.submissions import work_end
-from sims.scenario.tables import put
+from sims.scenario.tables import put_all
 from sims.scenario.workers import ConstantLaw, OwnLaw, WorkerFields
 from sims.telling import counted
 from sims.world import run as simulate
@@ -72,8 +72,7 @@ def load(
         scenario = source.with_(changes) if changes else source
         return scenario if seed is None else scenario.model_copy(update={"seed": seed})
     table = deepcopy(dict(source)) if isinstance(source, Mapping) else parse(Path(source))
-    for key, value in (changes or {}).items():
-        put(table, key, value, "changes")
+    put_all(table, changes or {})
     if seed is not None:
         table["seed"] = seed
     name = "scenario" if isinstance(source, Mapping) else str(source)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import enum
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterator, Mapping
+from inspect import iscoroutinefunction
 from itertools import chain
 from typing import (
     TYPE_CHECKING,
@@ -100,10 +101,14 @@ def handles(*kinds: type, during: tuple[enum.Enum, ...] = ()) -> Callable[[Metho
     and sends.
 
     `during` names the states of the actor in which the message can come; without it, in all. In any
-    other state the message raises `UnexpectedMessage`.
+    other state the message raises `UnexpectedMessage`. Raises TypeError for a coroutine function,
+    which nobody would await, and, as the class is defined, for two handlers of one message.
     """
 
     def mark(method: Method) -> Method:
+        if iscoroutinefunction(method):
+            what = f"{method.__qualname__} is a handler, which cannot be `async def`"
+            raise TypeError(f"{what}: a CoroutineActor's `run` can wait")
         method.__handles__ = [(kind, during) for kind in kinds]  # type: ignore[attr-defined]
         return method
 
@@ -174,6 +179,7 @@ class Actor:
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
+        _check_handlers(cls)
         # Tables are made once for each class, not looked up along its bases for each message.
         cls._tables = {state: _table(cls, state) for state in _states(cls)}
         steps: dict[enum.Enum | None, dict[enum.Enum, Any]] = {state: {} for state in cls._tables}
@@ -313,6 +319,19 @@ def _marks(
     for part, find in getattr(cls, "part_kinds", {}).items():
         for kind, during, method in _marks(part):
             yield kind, during, _of_part(find, method)
+
+
+def _check_handlers(cls: type[Actor]) -> None:
+    """Raise TypeError where two methods of a class handle one message in one state."""
+    known: dict[type, list[tuple[str, frozenset[enum.Enum]]]] = {}
+    for name, method in vars(cls).items():
+        for kind, during in getattr(method, "__handles__", ()):
+            states = frozenset(during)
+            for other, others in known.setdefault(kind, []):
+                if not (states and others) or states & others:
+                    both = f"{other} and {name} both handle {kind.__name__}"
+                    raise TypeError(f"{cls.__qualname__}: {both}: a message has one handler")
+            known[kind].append((name, states))
 
 
 def _of_part(

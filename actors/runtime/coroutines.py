@@ -15,10 +15,11 @@ from contextvars import Context
 from types import coroutine
 from typing import Any, ClassVar
 
-from attrs import define, field, frozen
+from attrs import define, field, frozen, has
 
 from actors.runtime.actor import Actor, Handlers
 from actors.runtime.entries import NOTHING, Handler, Phase
+from actors.runtime.errors import UnexpectedMessage
 from actors.runtime.loop import VirtualTimeLoop
 from actors.runtime.pending import Driver
 
@@ -221,10 +222,13 @@ def _awake(life: Life, _: Awake, cause: int) -> None:
 
 
 class Mailed(Handlers):
-    """Handler table of coroutine actors, in which a message without a handler goes to the
-    mailbox."""
+    """Handler table of coroutine actors, in which a message without a handler goes to the mailbox.
+    Looking up a class that is none of messages raises UnexpectedMessage."""
 
     def __missing__(self, kind: type) -> Callable[[Any, Any, int], None]:
+        if not has(kind):
+            problem = f"a {self.where} expects messages, whose classes `message` makes"
+            raise UnexpectedMessage(f"{problem}, and no {kind.__name__}")
         self[kind] = into_mailbox
         return into_mailbox
 

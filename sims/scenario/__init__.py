@@ -58,7 +58,7 @@ from sims.scenario.platform import LinkSection, MasterSection, Platform, Storage
 from sims.scenario.policy import GivenPolicies, PolicySection, decider_kind
 from sims.scenario.protection import ProtectionSection
 from sims.scenario.repair import RepairSection, RepairStage
-from sims.scenario.tables import put, refuse_seconds, refuse_unloggable, with_kinds
+from sims.scenario.tables import put_all, refuse_seconds, refuse_unloggable, with_kinds
 from sims.scenario.trace_files import FtaFile, SimGridFile, SpotFile
 from sims.scenario.workers import PlatformSection, RandomWorkers, Span, WorkerSection
 from sims.tables import Section
@@ -322,8 +322,7 @@ class Scenario(Section):
             problem = "the scenario has a program's objects"
             raise InputError("call", "changes", problem, "changes of a scenario without them")
         table = self.as_table()
-        for key, value in changes.items():
-            put(table, key, value, "changes")
+        put_all(table, changes)
         with naming("scenario"):
             changed = self.of_table(table, "scenario").within(self._folder)
         # A law that has read its log stays the one that it is.

@@ -98,6 +98,18 @@ def put(table: dict[str, Any], key: str, value: Any, option: str = "--set") -> N
     place[_index(place, last, option, f"{cut(key)}: no such place")] = value
 
 
+def put_all(table: dict[str, Any], changes: Mapping[str, Any]) -> None:
+    """Set the value of each dotted key of a program's `changes` in `table`, in place.
+
+    Raises InputError as `put` does, and for what maps no keys to values.
+    """
+    if not (isinstance(changes, Mapping) and all(isinstance(it, str) for it in changes)):
+        accepted = 'dotted keys with values, such as {"platform.workers": 8}'
+        raise InputError("call", "changes", f"{shown(repr(changes))} is none", accepted)
+    for key, value in changes.items():
+        put(table, key, value, "changes")
+
+
 def _index(place: Any, step: str, option: str, problem: str) -> str | int:
     """Return what one step of a dotted path selects in `place`: a key of a table, present or not,
     or the element of a list, by its number or its `name`.

@@ -236,3 +236,25 @@ def test_an_actor_is_found_by_its_name(system: System, diary: Diary) -> None:
     assert system.find(diary.name) is diary
     with pytest.raises(RuntimeFault, match="no actor called 'nobody'"):
         system.find("nobody")
+
+
+def test_a_handler_that_is_a_coroutine_function_is_refused_as_it_is_defined() -> None:
+    with pytest.raises(TypeError, match=r"Late\.at_last is a handler, which cannot be `async def`"):
+
+        class Late(Actor):
+            @handles(Say)
+            async def at_last(self, message: Say, cause: int) -> None:
+                pass
+
+
+def test_two_handlers_of_one_message_in_one_class_are_refused_as_it_is_defined() -> None:
+    with pytest.raises(TypeError, match="Twice: first and second both handle Say"):
+
+        class Twice(Actor):
+            @handles(Say)
+            def first(self, message: Say, cause: int) -> None:
+                pass
+
+            @handles(Say)
+            def second(self, message: Say, cause: int) -> None:
+                pass

@@ -393,3 +393,12 @@ def test_it_does_what_a_plain_task_with_a_queue_does_at_the_same_times(seed: int
         heard.append(it.heard)
     assert heard[0] == heard[1]
     assert len(heard[0]) > 20
+
+
+def test_a_coroutine_actor_refuses_what_is_no_message(system: System) -> None:
+    async def life(me: Storyteller) -> None:
+        await me.receive(Number)
+
+    send(system, teller(system, life), 5, at=1)  # type: ignore[arg-type]
+    with pytest.raises(ActorFailed, match=r"a Storyteller expects messages, .* and no int"):
+        system.run()

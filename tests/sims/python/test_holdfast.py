@@ -11,6 +11,7 @@ import holdfast
 import pytest
 
 from policies import interface
+from sims.errors import InputError
 from sims.result import Result
 from tests.sims.cli.commands import FEW, TINY, Shell, environment
 
@@ -242,3 +243,12 @@ def test_a_small_run_loads_at_most_215_modules_of_ours(shell: Shell, text: str) 
     words = [sys.executable, "-c", code]
     said = subprocess.run(words, env=environment(), capture_output=True, text=True, check=True)
     assert int(said.stdout.split()[-1]) <= 215
+
+
+def test_changes_of_a_scenario_map_keys_to_values(shell: Shell) -> None:
+    scenario = holdfast.load(shell.write(TINY))
+    for wrong in (5, ["platform.workers"], {5: 1}):
+        with pytest.raises(InputError, match=r"call: changes: .* is none; accepted: dotted keys"):
+            scenario.with_(wrong)  # type: ignore[arg-type]
+        with pytest.raises(InputError, match=r"call: changes: .* is none; accepted: dotted keys"):
+            holdfast.run(shell.write(TINY), wrong)  # type: ignore[arg-type]
