@@ -186,6 +186,11 @@ class Copy(Generic[R]):
             return min(self.speeds.values())
         return min(self.speeds[worker] for worker in self.working)
 
+    def stopped(self) -> list[int]:
+        """Return the members that the run computes on whose speed is 0."""
+        speeds = self.speeds
+        return [] if speeds is None else [it for it in self.working if not speeds[it]]
+
     def name(self, worker: int) -> str:
         """Return a member's name for error messages and reports: that of its actor, if it has one,
         else one made of its number."""

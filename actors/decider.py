@@ -140,6 +140,6 @@ class Decider:
         its effects. It is called only after a message LookAgain."""
 
     def stalled(self) -> str:
-        """Return, for the report on a deadlock, which policy leaves its jobs waiting; an empty text
-        if none does."""
+        """Return, for the report on a deadlock, which policy leaves its jobs waiting though nothing
+        runs; an empty text if none does."""
         return ""

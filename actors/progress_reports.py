@@ -4,7 +4,7 @@ waits that makes no progress."""
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from actors.copy import Copy
 from actors.events import BY_MESSAGES, Stage
@@ -31,14 +31,22 @@ def run_progress(job: int, copy: Copy[Run], saved: State | None) -> RunProgress:
 
 
 def awaited(copies: Collection[Copy[Run]]) -> str:
-    """Return what these copies of a job wait for: members that are not UP, or messages of members;
-    an empty text if neither."""
-    absent = sorted((worker, copy.name(worker)) for copy in copies for worker in copy.absent)
+    """Return what these copies of a job wait for: members that are not UP, messages of members, or
+    the speed of members that have none; an empty text if none of these."""
+    absent = [(worker, copy) for copy in copies for worker in copy.absent]
     if absent:
-        return f"{', '.join(name for _, name in absent)} to be UP again"
+        return f"{_named(absent)} to be UP again"
     under_way = [(copy, copy.run) for copy in copies if copy.run is not None]
-    lack = sorted((worker, copy.name(worker)) for copy, run in under_way for worker in run.missing)
-    return f"messages of {', '.join(it for _, it in lack)}" if lack else ""
+    lack = [(worker, copy) for copy, run in under_way for worker in run.missing]
+    if lack:
+        return f"messages of {_named(lack)}"
+    stopped = [(worker, copy) for copy, _ in under_way for worker in copy.stopped()]
+    return f"a speed above 0 of {_named(stopped)}" if stopped else ""
+
+
+def _named(members: Iterable[tuple[int, Copy[Run]]]) -> str:
+    """Return the names of these members, each with its copy, in the order of their numbers."""
+    return ", ".join(name for _, name in sorted((n, copy.name(n)) for n, copy in members))
 
 
 # --- when a malleable job computes again ----------------------------------------------------------

@@ -140,6 +140,24 @@ def test_a_speed_by_an_agent_holds_until_the_next() -> None:
     assert told(records, JobCompleted) == [(12, JobCompleted("J1"))]
 
 
+@pytest.mark.parametrize("protection", [{}, {"kind": "images", "period": 3, "cost": 1}])
+def test_a_deadlock_names_the_jobs_whose_workers_have_no_speed(protection: Table) -> None:
+    """Workers 0 and 2 have speed 0 from 1 on. J3 waits for one of the jobs that do not advance."""
+
+    def stop(me: Agent, cause: int) -> None:
+        for worker in (0, 2):
+            me.set_speed(worker, 0, cause, after=1)
+
+    wide = {"processors": 2, "time": 10}
+    with pytest.raises(Deadlock) as caught:
+        played(world(wide, wide, wide, workers=5, protection=protection), Planned(plan=stop))
+    assert caught.value.waiting == (
+        "scheduler waits for 3 of 3 jobs",
+        "J1 waits for a speed above 0 of worker 0",
+        "J2 waits for a speed above 0 of worker 2",
+    )
+
+
 def test_an_agent_calls_the_next_worker_of_the_reserve() -> None:
     reserve = {"reserve": 1, "reserve_delay": 2}
     table = world({"processors": 1, "time": 10}, workers=3, platform=reserve)

@@ -423,7 +423,7 @@ class QueueDecider(Decider):
         state, strategy = self.state, self.policy.strategy
         while isinstance(strategy, CheckedStrategy | Preemptive):
             strategy = strategy.strategy
-        if not state.queue:
+        if not state.queue or state.runs:  # else those that run say what they wait for
             return ""
         who, free = f"policy {name_of(strategy)}", f"{state.free} of {state.processors}"
         return (
