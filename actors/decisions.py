@@ -118,14 +118,6 @@ def short(text: str) -> str:
     return line if len(line) <= LONGEST_QUOTE else f"{line[:LONGEST_QUOTE]}..."
 
 
-def quoted(value: object) -> str:
-    """Return the repr of a value for a message, on one line and cut as `short` does."""
-    try:
-        return short(repr(value))
-    except Exception:  # a number of too many digits, or an object of the user's
-        return f"a value of {type(value).__name__} that cannot be shown"
-
-
 def name_of(policy: object) -> str:
     """Return the name of a policy for messages: `package.module:Name`, as a scenario has it, for a
     user's policy; its repr, or a function's name, for one of the papers'."""

@@ -15,6 +15,7 @@ from typing import BinaryIO, cast
 from attrs import define, field
 
 from actors.runtime import JsonLines, Record
+from actors.runtime.errors import Unloggable
 from sims.errors import FAILED, InputError
 from sims.log import is_log
 from sims.readers.files import ARCHIVES
@@ -117,6 +118,8 @@ class LogWriter:
             self._lines.write(records)
         except Exception as error:
             self._failed = error
+            if isinstance(error, Unloggable) and self._file.file is not None:
+                self._since = math.inf  # the lines before it are kept
             raise
         del self._waiting[: len(records)]
 
@@ -147,7 +150,7 @@ class LogWriter:
         self._file.unwanted = error is not None and self._since == 0
         with closing(self._file):
             if self._failed is not None:
-                if error is None or not isinstance(self._failed, TypeError):
+                if error is None or not isinstance(self._failed, Unloggable):
                     raise self._failed
             elif error is None or self._since > 0:
                 self._write()

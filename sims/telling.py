@@ -50,9 +50,9 @@ NEWLINE = "\n"
 
 def event_text(event: Event) -> str:
     """Return an event as `Kind: field value, field value`, without fields at their defaults."""
-    values, names, usual = _fields(type(event))  # type: ignore[arg-type]  # a class has a hash
+    values, names, usual, file = _fields(type(event))  # type: ignore[arg-type]  # it has a hash
     fields = [
-        f"{name} {value if type(value) is str and NEWLINE not in value else _value(value)}"
+        f"{name} {_lines(value) if name == file else _value(value)}"
         for value, name, default in zip(values(event), names, usual, strict=True)
         if value != default
     ]
@@ -62,8 +62,9 @@ def event_text(event: Event) -> str:
 @cache
 def _fields(
     kind: type[Event],
-) -> tuple[Callable[[Event], tuple[object, ...]], tuple[str, ...], tuple[object, ...]]:
-    """Return the function that fetches an event's fields, their names, and their defaults.
+) -> tuple[Callable[[Event], tuple[object, ...]], tuple[str, ...], tuple[object, ...], str]:
+    """Return the function that fetches an event's fields, their names, their defaults, and the
+    name of the one that holds a whole file.
 
     Asking attrs for each event takes longer than everything else that is done with it.
     """
@@ -72,7 +73,7 @@ def _fields(
     several = (
         attrgetter(*names) if len(names) > 1 else lambda it: tuple(getattr(it, n) for n in names)
     )
-    return several, names, tuple(it.default for it in fields)
+    return several, names, tuple(it.default for it in fields), kind.whole_file
 
 
 def title_of(started: ScenarioStarted) -> str:
@@ -244,9 +245,13 @@ def apart(names: Iterable[str]) -> list[str]:
     return found
 
 
+def _lines(text: object) -> str:
+    return f"({counted(str(text).count(NEWLINE), 'line')})"
+
+
 def _value(value: object) -> str:
-    if isinstance(value, str) and NEWLINE in value:
-        return f"({value.count(NEWLINE):,} lines)"
+    if type(value) is str:
+        return value
     if isinstance(value, tuple):
         first = " ".join(map(_value, value[:SHOWN]))
         return f"({first} ... {len(value)} in all)" if len(value) > SHOWN else f"({first})"

@@ -12,9 +12,10 @@ from attrs import Attribute, define, field, frozen
 from numpy.random import Generator
 
 from actors.acts import DOOR, Act
-from actors.decisions import BadDecision, quoted
+from actors.decisions import BadDecision
 from actors.events import JobDescribed, RunHung, UnitFailed
 from actors.runtime import Actor, Event, Phase, Record, VirtualTimeLoop, handles, message
+from actors.runtime.errors import quoted
 from policies.availability import WorkerState
 
 SECRET = (JobDescribed, RunHung, UnitFailed)

@@ -25,7 +25,7 @@ from actors.agents.agent import (
     is_amount,
     is_whole,
 )
-from actors.decisions import BadDecision, quoted
+from actors.decisions import BadDecision
 from actors.dependencies import SubmissionHeld
 from actors.events import (
     AgentCancelledJob,
@@ -38,6 +38,7 @@ from actors.events import (
 )
 from actors.messages import Arrive, Cancel
 from actors.runtime import Actor, handles
+from actors.runtime.errors import quoted
 from actors.worker_messages import Fail, FaultComes, Hang, KeepFor, ReserveAsked, SetSpeed
 from policies.availability import WorkerState
 

@@ -49,6 +49,8 @@ class DeciderKind(enum.Enum):
 class ScenarioStarted(Event):
     """Opens every log and names the scenario, its seed, policy, platform and unit."""
 
+    whole_file: ClassVar[str] = "text"
+
     schema: Annotated[int, Quantity()]
     """Version of the log's format."""
     scenario: str

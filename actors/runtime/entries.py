@@ -10,7 +10,14 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import count
 from typing import Any, NoReturn, Protocol
 
-from actors.runtime.errors import ActorFailed, Livelock, Stalled, Unresolved, WorkersRetired
+from actors.runtime.errors import (
+    ActorFailed,
+    Livelock,
+    Stalled,
+    Unloggable,
+    Unresolved,
+    WorkersRetired,
+)
 from policies.maths.tolerance import ROUNDING
 
 Handler = Callable[[Any, Any, int], None]
@@ -65,7 +72,7 @@ def _run_timer(_: object, handle: TimerHandle, __: int) -> None:
     _run_handle(_, handle)
 
 
-OF_RUN = ActorFailed | Livelock | Stalled | Unresolved | WorkersRetired
+OF_RUN = ActorFailed | Livelock | Stalled | Unloggable | Unresolved | WorkersRetired
 """Errors that end a run as they are."""
 
 

@@ -32,6 +32,40 @@ class ActorFailed(RuntimeFault):
         return ActorFailed, (self.actor, str(self.message), self.error)
 
 
+class Unloggable(RuntimeFault, TypeError):
+    """Raised for an event that no line of a log can hold. The lines before it are kept. `event` and
+    `field` are the names of the event's class and of the field whose value is at fault, `actor` is
+    that of the actor that recorded it, None where the log has no such names, and `time` is the
+    virtual time."""
+
+    def __init__(
+        self, event: str, field: str, value: object, actor: str | None, time: float
+    ) -> None:
+        super().__init__(event, field, value, actor, time)
+        self.event, self.field, self.value, self.actor, self.time = event, field, value, actor, time
+
+    def __str__(self) -> str:
+        by = "" if self.actor is None else f" of {self.actor}"
+        return (
+            f"no log can hold {self.event}.{self.field}{by}, at {self.time!r}: "
+            f"{quoted(self.value)}; accepted: texts, finite numbers (whole ones in 64 bits), "
+            "true and false, None, enums, and lists, tuples and dictionaries of these, with texts "
+            "as keys"
+        )
+
+    def __reduce__(self) -> tuple[type[Unloggable], tuple[object, ...]]:
+        return Unloggable, (self.event, self.field, quoted(self.value), self.actor, self.time)
+
+
+def quoted(value: object, most: int = 100) -> str:
+    """Return the repr of a value on one line, cut after `most` characters."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # a number of too many digits, or an object whose repr raises
+        return f"a value of {type(value).__name__} that cannot be shown"
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
 class UnexpectedMessage(RuntimeFault):
     """Raised when an actor receives a message that it does not handle in its present state."""
 

@@ -8,8 +8,9 @@ never built. This is the only module that uses structlog.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import pairwise
+from math import isfinite
 from operator import attrgetter
 from typing import Any, BinaryIO, ClassVar, ParamSpec, Protocol, TypeVarTuple, runtime_checkable
 
@@ -17,6 +18,7 @@ import attrs
 import orjson
 from attrs import define
 
+from actors.runtime.errors import Unloggable
 from actors.runtime.loop import VirtualTimeLoop
 
 FLUSH_EVERY = 4096
@@ -43,6 +45,8 @@ class Event:
     optional: ClassVar[str] = ""
     """Name of a field that a line leaves out where it is None, because most runs have no value for
     it."""
+    whole_file: ClassVar[str] = ""
+    """Name of a field that holds a whole file, of which words tell the number of lines."""
 
 
 @define(eq=True)
@@ -225,10 +229,28 @@ class JsonLines:
     def write(self, records: Sequence[Record]) -> None:
         """Write many records, which costs less than writing them one by one. The file is flushed
         after each FLUSH_EVERY records since its beginning, however they are split into calls.
-        Raises TypeError, before any is written, if a value of a record cannot be written as
-        JSON."""
-        self._info(records)
+        Raises Unloggable if a value of a record cannot be written as JSON; the records before it
+        are written."""
+        try:
+            self._info(records)
+        except TypeError:
+            for k, record in enumerate(records):
+                if problem := self._problem(record):
+                    if k:
+                        self.write(records[:k])
+                    raise problem from None
+            raise
         self._written += len(records)
+
+    def _problem(self, record: Record) -> Unloggable | None:
+        """Return the error that says why a record cannot be written; None if it can."""
+        event, own = record.event, _is_own(type(record.event))
+        values = {"seq": record.seq, "actor": record.actor}
+        values |= {name: getattr(event, name) for name in attrs.fields_dict(type(event))}
+        for field, value in values.items():
+            if not (_is_json(value) and (not own or _is_finite(value))):
+                return Unloggable(type(event).__name__, field, value, record.actor, record.t)
+        return None
 
     def _render(self, _: object, __: str, records: Sequence[Record]) -> list[bytes]:
         columns, dumps = (self._columns_of_actors, self._columns), orjson.dumps
@@ -236,7 +258,7 @@ class JsonLines:
         # calls.
         first = FLUSH_EVERY - self._written % FLUSH_EVERY
         cuts = pairwise((0, *range(first, len(records) + 1, FLUSH_EVERY), len(records)))
-        return [
+        parts = [
             b"".join(
                 [
                     dumps(columns[it.actor is None][type(it.event)](it), option=OPTIONS)
@@ -245,6 +267,11 @@ class JsonLines:
             )
             for a, b in cuts
         ]
+        # JSON has null for what is not finite; looking at each value would double a line's time.
+        own = self._columns.own | self._columns_of_actors.own
+        if own and any(b"null" in part for part in parts):
+            _refuse_infinite(it.event for it in records if type(it.event) in own)
+        return parts
 
     def info(self, parts: list[bytes]) -> None:
         """Write rendered lines to the file, and flush it after each part but the last; structlog
@@ -276,6 +303,9 @@ class _Layouts(dict[type, "Callable[[Record], dict[str, object]]"]):
         super().__init__()
         self._own = RESERVED.union(more)
         """Keys that each of these lines has beside its event's fields."""
+        self.own = set[type]()
+        """The classes that are the user's own. In the world's events null stands for a number that
+        is not finite."""
 
     def __missing__(self, kind: type[Event]) -> Callable[[Record], dict[str, object]]:
         names = tuple(attrs.fields_dict(kind))
@@ -289,7 +319,44 @@ class _Layouts(dict[type, "Callable[[Record], dict[str, object]]"]):
             rest = {name: value for name, value in blank.items() if name != left}
             part = _layout(rest, tuple(name for name in names if name != left))
             self[kind] = lambda it: (part if getattr(it.event, left) is None else whole)(it)
+        if _is_own(kind):
+            self.own.add(kind)
         return self[kind]
+
+
+def _is_own(kind: type[Event]) -> bool:
+    """Return whether a class of events is the user's own, not Holdfast's."""
+    return not kind.__module__.startswith("actors.")
+
+
+def _refuse_infinite(events: Iterable[Event]) -> None:
+    """Raise TypeError for an event with a number that is not finite."""
+    for event in events:
+        if not all(_is_finite(getattr(event, name)) for name in attrs.fields_dict(type(event))):
+            raise TypeError("a number is not finite")
+
+
+def _is_finite(value: object) -> bool:
+    """Return whether all numbers in a value, at any depth, are finite."""
+    if isinstance(value, str | int):
+        return True
+    if isinstance(value, float):
+        return isfinite(value)
+    if isinstance(value, dict):
+        return all(map(_is_finite, value.values()))
+    if isinstance(value, list | tuple):
+        return all(map(_is_finite, value))
+    as_list = getattr(value, "tolist", None)  # numpy's arrays and numbers
+    return as_list is None or _is_finite(as_list())
+
+
+def _is_json(value: object) -> bool:
+    """Return whether a value can be written as JSON."""
+    try:
+        orjson.dumps(value, option=OPTIONS)
+    except TypeError:
+        return False
+    return True
 
 
 def _layout(

@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import pytest
+from attrs import frozen
 
 from actors.events import CopiesSettled, Outcome, RunEnded
+from actors.runtime import Event
 from sims.durations import Seconds, in_unit, seconds
 from sims.errors import InputError
 from sims.telling import amount_of, counted, event_text, in_units, list_pairs, moment, time_axis
+from tests.sims.kinds import records_of
 
 
 def test_events_are_reported_with_the_words_of_the_log() -> None:
     assert event_text(RunEnded("a job", 3, Outcome.LOST, 2.5)) == (
         "RunEnded: job a job, run 3, outcome lost, done 2.5"
     )
+
+
+def test_a_text_of_a_users_own_event_is_shown_whole_and_a_whole_scenario_by_its_lines() -> None:
+    @frozen
+    class Noted(Event):
+        text: str
+
+    assert event_text(Noted("one\ntwo\n")) == r"Noted: text one\ntwo\n"
+    (started, *_) = records_of("figure1")
+    assert "text (" in event_text(started.event)
+    assert " lines)" in event_text(started.event)
 
 
 def test_columns_are_reported_by_their_first_values_and_their_length() -> None:

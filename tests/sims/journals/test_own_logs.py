@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import gzip
 import json
+from fractions import Fraction
+from math import inf, nan
 from pathlib import Path
 
+import numpy as np
 import pytest
 from attrs import define, frozen
 
 from actors.runtime import NOTHING, Actor, Event, JsonLines, System, handles, message
 from actors.runtime.coroutines import CoroutineActor
+from actors.runtime.errors import Unloggable
 from sims.actor_log import ActorLog
 from sims.errors import InputError
 from sims.log_writer import LogWriter
@@ -257,3 +261,60 @@ def test_many_messages_are_lines_without_heads(
     monkeypatch.setattr("sims.plots.messages.HEADS", 3)
     log = game(shell.folder / "game.jsonl")
     assert shell("plot", log, "--what", "messages", "-o", "game.png").code == 0
+
+
+ITSELF: list[object] = []
+ITSELF.append(ITSELF)
+
+
+@frozen
+class Noted(Event):
+    """Somebody noted a value."""
+
+    place: str
+    value: object
+
+
+@define(eq=False)
+class Clerk(CoroutineActor):
+    """Notes what is good, and then another value."""
+
+    value: object
+
+    async def run(self) -> None:
+        cause = NOTHING
+        for value in ("good", [1, None, {"a": 2.5}], self.value):
+            cause = self.record(await self.sleep(1, cause), Noted, "desk", value)
+        await self.sleep(1)
+        self.system.finish(cause)
+
+
+@pytest.mark.parametrize("messages", [True, False])
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (inf, "inf"),
+        ({"a": [nan]}, r"\{'a': \[nan\]\}"),
+        (np.array([1.0, -inf]), r"array\(\[  1., -inf\]\)|array\(\[ 1., -inf\]\)"),
+        (b"x", "b'x'"),
+        ({1, 2}, r"\{1, 2\}"),
+        (10**30, "10{30}"),
+        ([10**5000], "a value of list that cannot be shown"),
+        ({1: 2}, r"\{1: 2\}"),
+        (ITSELF, r"\[\[\.\.\.\]\]"),
+        ("\ud800", r"'\\ud800'"),
+        (Fraction(1, 2), r"Fraction\(1, 2\)"),
+    ],
+)
+def test_a_value_that_no_log_can_hold_is_named_and_the_lines_before_it_are_kept(
+    tmp_path: Path, value: object, shown: str, messages: bool
+) -> None:
+    by = " of clerk" if messages else ""
+    said = rf"^no log can hold Noted\.value{by}, at 3\.0: ({shown}); accepted: texts, finite num"
+    with pytest.raises(Unloggable, match=said), LogWriter(tmp_path / "c.jsonl") as log:
+        system = System(sinks=[log], messages=messages)
+        system.spawn(Clerk("clerk", value))
+        system.run()
+    lines = list(map(json.loads, (tmp_path / "c.jsonl").read_text().splitlines()))
+    noted = [it["value"] for it in lines if it["event"] == "Noted"]
+    assert noted == ["good", [1, None, {"a": 2.5}]]
