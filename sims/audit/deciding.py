@@ -231,6 +231,7 @@ class EnrolmentChecks(DecisionChecks):
 
     def submitted(self, job: ExpectedJob, since: int) -> None:
         DecisionChecks.submitted(self, job, since)
+        possible(job.tasks is not None)
         job.bounds = self.w.given.bounds(job.tasks.tasks)
 
     def program_received(self, seq: int) -> None:

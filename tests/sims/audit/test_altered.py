@@ -42,6 +42,7 @@ from policies.availability import WorkerState
 from sims.audit.audit import audit
 from sims.audit.law import Law, Violation
 from sims.log import LogFile
+from tests.sims import kinds
 from tests.sims.anything import pack, queue, shares
 from tests.sims.audit.altered import changed, place, then, told_of, without
 from tests.sims.audit.test_decisions import COMPACT, table
@@ -312,3 +313,9 @@ def test_a_line_holds_the_fields_of_its_kind_and_no_others(words: str, tmp_path:
     found = list(audit(LogFile(path, ordered=False)))
     assert [(it.law, it.events) for it in found] == [(Law.SCHEMA, (1,))]
     assert words in found[0].why
+
+
+def test_a_job_that_workers_are_enrolled_for_has_tasks_and_no_number_of_failures() -> None:
+    records = kinds.records_of("figure1")
+    at = place(records, JobDescribed)
+    assert at in next(audit(changed(records, at, failures=1))).events
