@@ -200,7 +200,9 @@ def kind(parse: Callable[[str], T], accepted: str) -> Callable[[object], T]:
 
 def refused(word: str, accepted: str) -> typer.BadParameter:
     """Return the error for a word of the command line that an option's type does not accept."""
-    return typer.BadParameter(f"{word!r} is not accepted{ACCEPTED}{accepted}")
+    from sims.tables.refusals import shown  # pydantic is for commands that refuse something
+
+    return typer.BadParameter(f"{shown(word)} is not accepted{ACCEPTED}{accepted}")
 
 
 def within(parse: Callable[[str], float], fits: Callable[[float], bool]) -> Callable[[str], Any]:

@@ -25,7 +25,7 @@ from sims.scenario.keys import tables
 from sims.scenario.loader import split_override, toml, value_of
 from sims.tables import Section
 from sims.tables.fields import Number, Unacceptable
-from sims.tables.refusals import section_of
+from sims.tables.refusals import cut, section_of, shown
 from sims.telling import amount_of
 
 ACCEPTED = "KEY=VALUE,VALUE..., KEY=0..8, or KEY=[VALUE, VALUE...] as in TOML"
@@ -158,23 +158,29 @@ def axis(word: str, option: str = "--vary") -> Axis:
     """
     key, text = split_override(word, option, ACCEPTED)
     whole = WHOLES.fullmatch(text)
-    values = tuple(range(int(whole[1]), int(whole[2]) + 1)[:MOST]) if whole else _values(text)
+    for end in whole.groups() if whole else ():
+        value_of(end, key, option)  # refuses a number of too many digits
+    values = (
+        tuple(range(int(whole[1]), int(whole[2]) + 1)[:MOST])
+        if whole
+        else _values(text, key, option)
+    )
     for value in values:
         if isinstance(value, str) and value.startswith(("{", "[")):
-            raise InputError(COMMAND_LINE, option, f"{key}: {value} is no TOML", TABLES)
+            raise InputError(COMMAND_LINE, option, f"{key}: {cut(value)} is no TOML", TABLES)
     if not values or "" in values:
-        raise InputError(COMMAND_LINE, option, f"{word!r} lacks a value", ACCEPTED)
+        raise InputError(COMMAND_LINE, option, f"{shown(word)} lacks a value", ACCEPTED)
     return key, values
 
 
-def _values(text: str) -> tuple[Any, ...]:
+def _values(text: str, key: str, option: str) -> tuple[Any, ...]:
     """Return the values in a text: the elements of a TOML array, with or without its brackets, or
     else words between commas."""
     for array in (text, f"[{text}]"):
-        values = value_of(array)
+        values = value_of(array, key, option)
         if isinstance(values, list):
             return tuple(values)
-    return tuple(value_of(word.strip()) for word in SEPARATOR.split(text))
+    return tuple(value_of(word.strip(), key, option) for word in SEPARATOR.split(text))
 
 
 def within(key: str, place: str) -> bool:
@@ -365,7 +371,7 @@ def dimension(key: str, values: object, door: Door = CALL) -> Dimension:
         return _range(key, door, *(str(it).strip() for it in values))
     if isinstance(values, list | range) and values:
         return Dimension(key, words=tuple(values))
-    raise door.refused("over", f"{key}: {values!r} is no range", FORMS)
+    raise door.refused("over", f"{key}: {shown(values)} is no range", FORMS)
 
 
 def dimension_of(word: str, door: Door) -> Dimension:
@@ -386,20 +392,20 @@ def _range(key: str, door: Door, *texts: str) -> Dimension:
     The range is of whole numbers if both ends are whole numbers without a unit. Raises InputError
     unless both ends name a unit or neither does, and the first is below the last.
     """
-    shown = "..".join(texts)
+    ends = "..".join(map(cut, texts))
     try:
         low, high = map(seconds, texts)
     except ValueError:
         low = high = nan
-    if isnan(low) or "," in shown:
-        problem = f"{key}: {shown} has ends that are neither numbers nor times"
+    if isnan(low) or "," in ends:
+        problem = f"{key}: {ends} has ends that are neither numbers nor times"
         raise door.refused("over", problem, FORMS)
     timed = isinstance(low, Seconds)
     if timed != isinstance(high, Seconds):
-        problem = f"{key}: only one end of {shown} names its unit"
+        problem = f"{key}: only one end of {ends} names its unit"
         raise door.refused("over", problem, "units for both ends, or for none")
     if not low < high:
-        problem = f"{key}: {shown} is empty"
+        problem = f"{key}: {ends} is empty"
         raise door.refused("over", problem, "a first end below the last")
     whole = not timed and all(re.fullmatch(r"-?\d+", it) for it in texts)
     return Dimension(key, low=float(low), high=float(high), whole=whole, timed=timed)

@@ -17,7 +17,7 @@ from sims.scenario import Scenario, Unit
 from sims.scenario.jobs import RigidSection
 from sims.scenario.tables import TOO_DEEP, WIDEST, leaves, put, with_kinds, with_listed
 from sims.scenario.workers import PlatformSection
-from sims.tables.refusals import UNKNOWN_KEY, section_of
+from sims.tables.refusals import UNKNOWN_KEY, cut, section_of, shown
 
 LARGEST = 16 * 2**20
 """Largest size of a scenario file in bytes; a larger file is something else, or has no end."""
@@ -38,6 +38,9 @@ FIRST = 1000
 TOO_LONG = "a number of more than 4,300 digits"
 """Message about a number with more digits than Python reads or writes, as the time grows with the
 square of their number."""
+
+LONG_NUMBER = re.compile(r"(?<![\w\"'])[+-]?(0[xob])?[\da-fA-F][\da-fA-F_]{3500}")
+"""Matches the beginning of a number that may have so many digits, also where it is hexadecimal."""
 
 
 def load(path: Path, overrides: Sequence[str] = (), seed: int | None = None) -> Scenario:
@@ -72,7 +75,7 @@ def parse(
     table = _parsed(path, check)
     for override in overrides:
         key, text = split_override(override)
-        put(table, key, value_of(text))
+        put(table, key, value_of(text, key))
     return table
 
 
@@ -151,7 +154,9 @@ def _parsed(path: Path, check: Callable[[dict[str, Any]], object]) -> dict[str, 
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(str(path), "", f"not TOML: {error}", "a scenario file") from None
     except ValueError:
-        raise InputError(str(path), "", TOO_LONG, "a scenario file") from None
+        found = LONG_NUMBER.search(text)
+        line = f"line {text.count(chr(10), 0, found.start()) + 1}" if found else ""
+        raise InputError(str(path), line, TOO_LONG, "a scenario file") from None
     except RecursionError:
         raise InputError(str(path), "", TOO_DEEP, "a scenario file") from None
 
@@ -195,7 +200,7 @@ def split_override(
     """
     key, equals, text = override.partition("=")
     if not (key.strip() and equals):
-        raise InputError(COMMAND_LINE, option, f"{override!r} is no override", accepted)
+        raise InputError(COMMAND_LINE, option, f"{shown(override)} is no override", accepted)
     return key.strip(), text.strip()
 
 
@@ -205,22 +210,27 @@ def overridden(words: Iterable[str] | None) -> dict[str, Any]:
 
     Raises InputError for another word.
     """
-    return {key: value_of(text) for key, text in map(split_override, words or ())}
+    return {key: value_of(text, key) for key, text in map(split_override, words or ())}
 
 
-def value_of(text: str) -> Any:
+def value_of(text: str, key: str, option: str = "--set") -> Any:
     """Return the value that the text has as TOML; text that is no TOML is a string.
 
-    Raises InputError where it is nested too deeply, or a number of too many digits, to be read.
+    Raises InputError, naming the option and the key whose value it is, where it is nested too
+    deeply, or a number of too many digits, to be read.
     """
     try:
         return _loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
     except ValueError:
-        raise InputError(COMMAND_LINE, "a value", TOO_LONG, "a value as in TOML") from None
+        raise InputError(
+            COMMAND_LINE, option, f"{cut(key)}: {TOO_LONG}", "a value as in TOML"
+        ) from None
     except RecursionError:
-        raise InputError(COMMAND_LINE, "a value", TOO_DEEP, "a value as in TOML") from None
+        raise InputError(
+            COMMAND_LINE, option, f"{cut(key)}: {TOO_DEEP}", "a value as in TOML"
+        ) from None
 
 
 # --- files that it names --------------------------------------------------------------------------

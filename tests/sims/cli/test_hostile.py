@@ -39,8 +39,18 @@ def test_a_number_of_thousands_of_digits_is_refused_wherever_it_stands(
         ("campaign", "run", "campaign.toml"),
         ("campaign", "run", "axes.toml"),
         ("check-policy", "few:Few", "--set", f"x={number}"),
+        ("run", "few.toml", "--seed", number),
+        ("compare", "few.toml", "--vary", f"seed=0..{number}"),
+        ("tune", "few.toml", "--over", f"seed=0..{number}", "--minimise", "wait"),
+        ("tune", "few.toml", "--over", f"seed={number}..2", "--minimise", "wait"),
+        ("tune", "few.toml", "--over", f"seed=1,{number}", "--minimise", "wait"),
     ):
         assert len(shell.refused(*words)) < 600, words
+    assert "long.toml: line 1: a number of" in shell.refused("run", "long.toml")
+    said = "command line: --set: seed: a number of more than 4,300 digits"
+    assert said in shell.refused("run", "few.toml", "--set", f"seed={number}")
+    said = "command line: --vary: seed: a number of more than 4,300 digits"
+    assert said in shell.refused("compare", "few.toml", "--vary", f"seed={number},2")
     assert shell.files() == before
 
 
