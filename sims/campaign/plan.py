@@ -206,6 +206,10 @@ class Cases(Sequence[Case]):
         Raises InputError for an expression that has no value.
         """
         subject, follows = self.question.subject, self.question.varied.follows
+        for key, _ in own:
+            if key in follows:
+                problem = f"{key} is varied, and cannot follow from what is"
+                raise self.question.door.refused("follows", problem, "another key")
         file = {} if subject.made else dict(leaves(subject.table))
         try:
             found = tuple(followed(follows, own, file))

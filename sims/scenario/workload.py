@@ -40,6 +40,7 @@ from sims.scenario.jobs.speedups import Application
 from sims.scenario.parts import PARTS
 from sims.scenario.platform import Platform
 from sims.scenario.submissions import LeftOut, Submissions, Workload
+from sims.telling import counted
 
 ANY_JOB = BatchJob(0, "", Rigid(1, 1.0))
 """Shows what a section asks of mechanisms for all jobs of a log alike."""
@@ -99,17 +100,18 @@ def _fitting(
 
     Raises InputError where none fits.
     """
-    able, widths = scenario.full_platform.able, found.widths
+    platform, widths = scenario.full_platform, found.widths
+    able = platform.able
     fitting = found.keep(widths <= able)
     if not fitting:
-        raise _nothing_left(widths, able, left_out)
+        raise _nothing_left(widths, platform, left_out)
     if wide := len(found) - len(fitting):
         left_out = (*left_out, (f"needs more than the platform's {able} workers", wide))
     for part in PARTS:
         fitting, misfits = part.fitting(scenario, fitting, names, own)
         left_out = (*left_out, *misfits)
         if not fitting:
-            raise _nothing_left((), able, left_out)
+            raise _nothing_left((), platform, left_out)
     return fitting, left_out
 
 
@@ -259,14 +261,18 @@ def _refuse_equal_names(names: Sequence[str], platform: Platform) -> None:
 
 
 def _nothing_left(
-    widths: Collection[float], workers: int, left_out: Sequence[tuple[str, int]]
+    widths: Collection[float], platform: Platform, left_out: Sequence[tuple[str, int]]
 ) -> InputError:
     if len(widths):
-        return unfit(
-            "platform.workers",
-            f"{workers} are too few for every job",
-            f"at least {min(widths):.0f}, which the narrowest job needs",
-        )
+        least, able, size = min(widths), platform.able, platform.size
+        if able < least <= size:
+            left = f"{size - able} leave {able} of {counted(size, 'worker')}"
+            problem = f"{left}, too few for every job"
+            accepted = f"at most {size - least:.0f}: the narrowest job needs {least:.0f}"
+            return unfit("platform.spares", problem, accepted)
+        accepted = f"at least {least + size - able:.0f}, which the narrowest job needs"
+        accepted += f" with {counted(size - able, 'spare')}" if able < size else ""
+        return unfit("platform.workers", f"{able} are too few for every job", accepted)
     reasons = "; ".join(f"{jobs} left out: {reason}" for reason, jobs in left_out)
     return unfit(
         "job", f"no job is left to schedule ({reasons or 'none is listed'})", "at least one job"

@@ -86,6 +86,30 @@ def test_the_word_with_parts_the_values_from_the_keys_that_follow() -> None:
         apart(["a=1,2 with b = a, b = 2 * a"], "--vary")
 
 
+JOB = "job = {{ kind = 'rigid', jobs = [{{ processors = {}, time = 9 }}] }}\n"
+
+
+@pytest.mark.parametrize("command", ["compare", "tune"])
+def test_a_key_that_is_varied_cannot_follow_from_what_is(command: str, shell: Shell) -> None:
+    path = shell.write(f"name = 'it'\nplatform = {{ workers = 4 }}\n{JOB.format(1)}")
+    word = "platform.spares=0,1 with platform.spares = 1"
+    vary = {"compare": ("--vary", word), "tune": ("--over", word, "--minimise", "wait")}
+    said = shell.refused(command, path, *vary[command])
+    assert "platform.spares is varied, and cannot follow from what is" in said
+
+
+def test_spares_that_leave_too_few_workers_are_named_with_their_number(shell: Shell) -> None:
+    path = shell.write(f"name = 'it'\nplatform = {{ workers = 4 }}\n{JOB.format(3)}")
+    said = shell.refused("tune", path, "--over", "platform.spares=0..2", "--minimise", "wait")
+    assert (
+        "platform.spares: 2 leave 2 of 4 workers, too few for every job; accepted: at most 1"
+        in said
+    )
+    path = shell.write(f"name = 'it'\nplatform = {{ workers = 2, spares = 1 }}\n{JOB.format(3)}")
+    said = shell.refused("check", path)
+    assert "platform.workers: 1 are too few for every job; accepted: at least 4, which" in said
+
+
 WITH = "spares=0..2 with platform.workers = 4 + spares"
 
 
