@@ -147,10 +147,10 @@ def test_over_the_whole_matrix_no_actor_holds_a_method_of_another(
 ) -> None:
     found, run = set[str](), System.run
 
-    def looked(system: System) -> None:
+    def looked(system: System, contained: bool = False) -> None:
         actors = list(system.actors.values())
         found.update(it for actor in actors for it in foreign_methods(actor))
-        run(system)
+        run(system, contained)
         actors += [it for it in system.actors.values() if it not in actors]
         found.update(it for actor in actors for it in foreign_methods(actor))
 
