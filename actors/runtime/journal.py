@@ -98,7 +98,8 @@ class _Wanted(dict[object, "tuple[Sink, ...] | None"]):
 
     def __missing__(self, kind: object) -> tuple[Sink, ...] | None:
         wanted: tuple[Sink, ...] | None = None
-        if self._debug or not getattr(kind, "debug", False):
+        # A user's own class may have a field of that name, which is no bool in the class.
+        if self._debug or getattr(kind, "debug", False) is not True:
             wanted = tuple(
                 sink
                 for sink, chooses in self._sinks

@@ -318,3 +318,23 @@ def test_a_value_that_no_log_can_hold_is_named_and_the_lines_before_it_are_kept(
     lines = list(map(json.loads, (tmp_path / "c.jsonl").read_text().splitlines()))
     noted = [it["value"] for it in lines if it["event"] == "Noted"]
     assert noted == ["good", [1, None, {"a": 2.5}]]
+
+
+@frozen
+class Named(Event):
+    """An event whose fields are called as what a class of events says of itself."""
+
+    debug: int  # type: ignore[misc]
+    optional: str  # type: ignore[misc]
+    whole_file: str  # type: ignore[misc]
+
+
+def test_a_field_may_be_called_as_what_a_class_of_events_says_of_itself(tmp_path: Path) -> None:
+    with LogWriter(tmp_path / "n.jsonl") as log:
+        system = System(sinks=[log], messages=True)
+        clerk = system.spawn(Clerk("clerk", 1))
+        clerk.record(NOTHING, Named, 1, "b", "c\nd")
+        system.run()
+    assert r"Named: debug 1, optional b, whole_file c\nd" in str(
+        ActorLog(tmp_path / "n.jsonl").trace("clerk")
+    )
