@@ -155,10 +155,11 @@ def _expected(
         cost = job.messages.image if job.messages is not None else cost or 0
     mtbf = pack.mtbf if application.mtbf is None else application.mtbf
     mtbf = inf if mtbf is None or application.faultless else mtbf
-    fixed = application.rule not in PERIODS
-    possible(mtbf > 0 and (not fixed or rules.period is not None), "its period is {}", rules.period)
+    # The line of the protection has no period where rounding makes it differ by size.
+    fixed, period = application.rule not in PERIODS, job.asked.saving.period
+    possible(mtbf > 0 and (not fixed or period is not None), "its period is {}", period)
     closes = rules.kind is ProtectionKind.BUDDIES
-    tau = PERIODS.get(application.rule, lambda _, spent: rules.period + spent)
+    tau = PERIODS.get(application.rule, lambda _, spent: period + spent)
     return Checkpointing(
         mtbf, pack.link.inverse_bandwidth, pack.link.latency, pack.downtime, tau, cost, closes
     )

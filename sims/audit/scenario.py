@@ -44,6 +44,8 @@ class GivenSaving:
     """Time in which such a checkpoint gets there without a master."""
     replace_after: float | None = None
     """Time for which a member is DOWN before it is replaced; None: it never is."""
+    period: float | None = None
+    """Work between two checkpoints; None where a formula gives it."""
 
 
 @frozen
@@ -288,15 +290,19 @@ def _saving(protection: Table) -> GivenSaving:
     slowdown, notice = amount(protection, "slowdown"), protection.get("on_notice") == "save"
     possible(slowdown <= 1, "its scenario has slowdown = {}", slowdown)
     beside = notice, bool(protection.get("blocking", True)), slowdown
+    period = protection.get("period", "")
+    period = (
+        None if isinstance(period, str) else inf if period == inf else amount(protection, "period")
+    )
     if kind != "buddies":
-        return GivenSaving(*beside)
+        return GivenSaving(*beside, period=period)
     every = after = None
     if "images_every" in protection:
         every = whole(protection, "images_every", 1)
         possible(every > 0, "no checkpoint is the 0th")
     if "replace_after" in protection:
         after = amount(protection, "replace_after")
-    return GivenSaving(*beside, every, amount(protection, "image_cost"), after)
+    return GivenSaving(*beside, every, amount(protection, "image_cost"), after, period)
 
 
 def given(head: ScenarioStarted) -> Given:
