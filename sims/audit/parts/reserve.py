@@ -76,7 +76,7 @@ class ExpectedReserve:
         time, worker = w.now + self.delay, event.worker
         self.called.add(worker)
         self.calls[worker] = time, seq
-        w.turns.at(time, LinePhase.DECISION, Emitter(), 0, partial(self._check_come, worker))
+        w.turns.at(time, LinePhase.RESUME, Emitter(), 0, partial(self._check_come, worker))
         if job.asked.ready and job.name not in decider.widths.more:
             decider.widths.more[job.name] = job.asked.ready
             decider.triggers.append(seq)
@@ -114,7 +114,7 @@ class ExpectedReserve:
         time = self.w.now + self.delay
         self.calls[worker] = time, seq
         check = partial(self._check_come, worker)
-        self.w.turns.at(time, LinePhase.DECISION, Emitter(), 0, check)
+        self.w.turns.at(time, LinePhase.RESUME, Emitter(), 0, check)
 
     def _check_come(self, worker: int) -> None:
         """Check, at the time at which the called worker `worker` is due to come, that its owner
