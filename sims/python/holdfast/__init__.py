@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from actors.hazards import Faults, exponential_faults, weibull_faults
     from actors.runtime import ActorFailed, Deadlock
     from actors.runtime.simulate import clock, simulate
-    from holdfast import actors, live
+    from holdfast import actors, agents, live
     from holdfast.questions import campaign, compare, sensitivity, tune
     from policies.interface import *  # noqa: F403
     from sims.campaign.tables import Table
@@ -87,6 +87,7 @@ __all__ = [
     "Wake",
     "WorkerRecord",
     "actors",
+    "agents",
     "campaign",
     "check",
     "clock",
@@ -147,7 +148,7 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import_module("sims")  # makes Holdfast's packages found, whatever lies beside the notebook
-    if name in ("actors", "live"):
+    if name in ("actors", "agents", "live"):
         return import_module(f"holdfast.{name}")
     if name == "sections":
         return import_module("sims.scenario")

@@ -13,7 +13,8 @@ import pytest
 from policies import interface
 from sims.errors import InputError
 from sims.result import Result
-from tests.sims.cli.commands import FEW, TINY, Shell, environment
+from tests.sims.cli.commands import FEW, TINY, Shell, ended, environment
+from tests.sims.cli.commands import python as start_python
 
 ROOT = Path(__file__).parents[3]
 FACADE = ROOT / "sims" / "python"
@@ -252,3 +253,9 @@ def test_changes_of_a_scenario_map_keys_to_values(shell: Shell) -> None:
             scenario.with_(wrong)  # type: ignore[arg-type]
         with pytest.raises(InputError, match=r"call: changes: .* is none; accepted: dotted keys"):
             holdfast.run(shell.write(TINY), wrong)  # type: ignore[arg-type]
+
+
+def test_modules_of_the_interface_need_no_import_of_their_own() -> None:
+    code = "import holdfast; print(holdfast.agents.Agent.__name__, holdfast.actors.Actor.__name__)"
+    done = ended(start_python("-c", code))
+    assert (done.code, done.out) == (0, "Agent Actor\n"), done.err
