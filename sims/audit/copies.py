@@ -92,13 +92,13 @@ def change(w: World, event: WorkerChanged) -> Script:
     w.turns.phase = LinePhase.STATES
     worker, state, until = w.worker(event.worker), event.state, event.until
     copy, was = w.holdings.holder(event.worker), worker.state
-    cause, fault = _cause(w, worker, event)
+    acted = w.brought(event)  # asked of any change, as it refuses impossible ones
+    cause, fault = _cause(w, worker, event, acted)
     first = not worker.seq and w.now == 0 and event.was is None
     possible(state is not was, "it is that already")
     possible(state is DOWN or not w.kept(event.worker, DOWN), "a window covers it")
     ended = bool(cause)
     came = w.called_up(worker) if state is UP else 0
-    acted = w.brought(event)  # asked of any change, as it refuses impossible ones
     cause = came or cause or acted
     change = Change(event, cause, fault, bool(came))
     for part in w.parts[PartRules.check_change]:
@@ -127,13 +127,16 @@ def change(w: World, event: WorkerChanged) -> Script:
         _notify(w, copy, worker, cause, late, fault)
 
 
-def _cause(w: World, worker: ExpectedWorker, event: WorkerChanged) -> tuple[int, bool]:
+def _cause(w: World, worker: ExpectedWorker, event: WorkerChanged, acted: int) -> tuple[int, bool]:
     """Return (the sequence number of the event that causes this change of the worker's state,
-    whether a fault makes it); the number is 0 where the worker's owner makes the change."""
+    whether a fault makes it); the number is 0 where the worker's owner makes the change, or who
+    acted with event `acted`."""
     if w.repairs is None:
         return _fallen(w, worker), event.until is not None
     down = event.state is DOWN
     cause = w.repairs.cause(worker, down)
+    if down and acted:
+        return 0, False  # a fault of this instant finds the worker DOWN already
     return cause, down and cause in w.repairs.struck
 
 
