@@ -328,7 +328,7 @@ class QueueDecider(Decider):
         for waiting in decision.starts:
             sources = self._sources(waiting, decision.places.get(waiting.key[1], ()))
             if sources is not None:
-                self._start(decision, (waiting,), cause, sources)
+                self._start(decision, (waiting,), cause, sources, first=not begun)
                 begun = True
             elif begun:
                 self.scheduler.decide_soon(cause)
@@ -341,10 +341,17 @@ class QueueDecider(Decider):
         return ANY if waiting.processors <= self.scheduler.pool.free else None
 
     def _start(
-        self, decision: Decision, starts: Sequence[Queued], cause: int, sources: Sources = ANY
+        self,
+        decision: Decision,
+        starts: Sequence[Queued],
+        cause: int,
+        sources: Sources = ANY,
+        first: bool = True,
     ) -> None:
+        """Start these jobs of the decision on workers of `sources`; `first`: it has started none
+        before."""
         state, dispatcher, now = self.state, self.scheduler.dispatcher, self.state.loop.now
-        start, first = dispatcher.start_some, starts[0]
+        start, lead = dispatcher.start_some, starts[0] if first else None
         logged = dispatcher.tracker is not None
         for waiting in starts:
             index, processors, ready = waiting.key[1], waiting.processors, waiting.job.held_ready
@@ -367,7 +374,7 @@ class QueueDecider(Decider):
             for book in self.books:
                 book.started(run)
             if logged:
-                self.promises.started(index, waiting is first)
+                self.promises.started(index, waiting is lead)
             if index in self.most:
                 self.copied[index] = waiting, 1
 

@@ -187,7 +187,12 @@ def test_scenarios_whose_logs_break_a_law_are_counted(capsys: pytest.CaptureFixt
     [
         *(("believed", 477), ("varied pack", 1577), ("overlaid", 1521), ("overlaid", 1833)),
         *(("acted", 11_236_100), ("acted", 11_238_104), ("acted", 11_239_006)),
-        *(("acted", 11_242_456), ("acted", 11_242_639), ("acted", 11_243_295), ("acted", 11244699)),
+        *(
+            ("acted", 11_242_456),
+            ("acted", 11_242_639),
+            ("acted", 11_243_295),
+            ("acted", 11_244_699),
+        ),
     ],
 )
 def test_a_log_that_was_accused_wrongly_breaks_no_law(kind: str, seed: int) -> None:
