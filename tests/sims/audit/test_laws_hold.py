@@ -192,6 +192,7 @@ def test_scenarios_whose_logs_break_a_law_are_counted(capsys: pytest.CaptureFixt
             ("acted", 11_242_639),
             ("acted", 11_243_295),
             ("acted", 11_244_699),
+            ("acted", 11_250_239),
         ),
     ],
 )
