@@ -13,7 +13,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
-from math import ceil, inf, sqrt
+from math import ceil, exp, inf, log1p, sqrt
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, TypeVar
@@ -277,12 +277,15 @@ def _cost(parts: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 def drawn(costs: Costs, number: int) -> dict[str, float]:
     """Return each cost, drawn at random about its mean by its standard error; `number` is that of
-    the draw; 0: the means themselves."""
-    rng = stream(number, "costs")
-    return {
-        key: max(0.0, rng.normal(mean, error)) if number else mean
-        for key, (mean, error) in costs.items()
-    }
+    the draw; 0: the means themselves.
+
+    Draws are lognormal: a cost is above 0, however few and different the measured parts are.
+    """
+    rng, found = stream(number, "costs"), {}
+    for key, (mean, error) in costs.items():
+        spread = sqrt(log1p((error / mean) ** 2)) if number and mean else 0.0
+        found[key] = mean * exp(rng.normal(-(spread**2) / 2, spread))
+    return found
 
 
 def lines(costs: Costs, scale: float) -> Iterator[str]:

@@ -121,6 +121,14 @@ def test_costs_are_means_with_the_errors_of_these_means() -> None:
     assert np.std(found) == pytest.approx(costs["step"][1], rel=0.1)
 
 
+def test_a_drawn_cost_is_above_0_where_the_measured_parts_differ_much() -> None:
+    """Their standard error is as large as their mean: of normal draws, one in six is below 0."""
+    draws = [drawn({"step": (0.5, 0.5)}, k)["step"] for k in range(1, 2001)]
+    assert min(draws) > 0
+    assert np.mean(draws) == pytest.approx(0.5, rel=0.1)
+    assert np.std(draws) == pytest.approx(0.5, rel=0.2)
+
+
 def test_a_rehearsal_without_a_computed_part_is_refused() -> None:
     with pytest.raises(InputError, match="no run of the rehearsal computed"):
         costs_of(Lengths())
