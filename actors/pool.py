@@ -190,26 +190,27 @@ class Pool:
         Held ready are, of the workers chosen, the last in the placement's order; where it has no
         order, those that `compact` takes next or, under any other placement, the lowest left
         (rules.md, P12). With `sources` so many members are chosen in each of these sets, and then
-        those held ready among `others`.
+        those held ready among `others`; where these are the workers of the only source, both are
+        one choice of the placement, as they are without sources.
         """
         assert self.numbers is not None
         in_order = getattr(self.take, "in_order", None)
-        if sources:
-            taken = self._take(self.numbers, count, (), index, sources)
-            left = without(others, members(common(others, taken)))
-            more = min(ready, size_of(left))
-            rest = lowest if in_order is None and self.take is not compact else self.take
-            held = rest(Numbers.of(left), more, (), index) if more else ()
-            self.numbers.remove(held)
-        elif in_order is not None and min(ready, self.free - count):
-            more = min(ready, self.free - count)
-            chosen = in_order(self.numbers, count + more, index)
+        free = Numbers.of(others) if sources else self.numbers
+        more = min(ready, (size_of(others) if sources else self.free) - count)
+        together = all(it.workers == others for it in sources)
+        if more and together and in_order is not None:
+            chosen = in_order(free, count + more, index)
             taken, held = (intervals_of(sorted(it)) for it in (chosen[:count], chosen[count:]))
             self.numbers.remove(taken)
             self.numbers.remove(held)
+        elif sources:
+            taken = self._take(self.numbers, count, (), index, sources)
+            free.remove(taken)
+            rest = lowest if in_order is None and self.take is not compact else self.take
+            held = rest(free, more, (), index) if more else ()
+            self.numbers.remove(held)
         else:
             # A criterion for members' expected ends does not apply to these, which do not compute.
-            more = min(ready, self.free - count)
             taken = self.take(self.numbers, count, (), index)
             rest = self.take if self.take is compact else lowest
             held = rest(self.numbers, more, (), index) if more else ()

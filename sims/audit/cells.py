@@ -149,6 +149,18 @@ def may_have(w: World, job: ExpectedJob, shut: Spans) -> list[int]:
     return [n for n in numbers(w.free.spans) if n not in closed and has(job, n)]
 
 
+def of_one_choice(w: World, job: ExpectedJob, shut: Spans, free_choice: bool) -> Free | None:
+    """Return the free workers of the job's partition, if the placement chooses members and those
+    held ready among them alike: no window takes one, as `shut` says, and there is one cell, or with
+    `free_choice` the placement chooses among all cells."""
+    own = may_have(w, job, ())
+    cells: CellsOfLog = w.cells
+    alike = free_choice or len(cells.split_by_node(own)) == 1
+    if is_exclusive(job) or not alike or may_have(w, job, shut) != own:
+        return None
+    return Free(joined(own), len(own))
+
+
 def apart(w: World, jobs: Sequence[ExpectedJob]) -> list[list[ExpectedJob]]:
     """Return the jobs in groups that have nothing to do with each other: no partition of one shares
     workers with a partition of another, directly or by way of others."""

@@ -92,7 +92,7 @@ class QueueChecks(DecisionChecks):
     ready: Spans = ()
     """Workers that the copy that starts now holds ready, by nodes."""
     apart: bool = False
-    """Whether windows close workers to the members of the copy that starts now."""
+    """Whether the copy that starts now may have other workers as members than it may hold ready."""
     unsure: bool = False
     """Whether the log does not say which workers the windows close."""
     calls_workers: bool = False
@@ -181,9 +181,9 @@ class QueueChecks(DecisionChecks):
         names = self.limits.started(copy, cells.occupied(w, job, size), self._promised())
         width = size if job.copies else self.widths.of(job.name, size)
         allowed(width == size or self.free_for(job) >= width, "{} waits for all it holds", job.name)
-        rule = self._around_windows(copy, event)
-        if rule is not None and w.free.count >= size:
-            due = self._due_workers(rule, job, size)
+        rule, free = self._around_windows(copy, event)
+        if rule is not None and free.count >= size:
+            due = self._due_workers(rule, job, free, size)
             allowed(due == copy.spans, "{} gets {}, not {}", job.name, due, event.processors)
         shelves = "SHELF" in w.head.policy and ":" not in w.head.policy
         loose = shelves and not self.running and self.shelf.opened is None
@@ -210,32 +210,32 @@ class QueueChecks(DecisionChecks):
             self.shelf.ends.append(w.now + (held + job.overhead) if known else inf)
         self.batches.started(job.name)
 
-    def _due_workers(self, rule: Rule, job: ExpectedJob, size: int) -> Spans:
-        """Return the members that the placement rule chooses for a job that starts with `size`
-        members. By nodes, members and those that are held ready are chosen together, and the latter
-        are kept."""
+    def _due_workers(self, rule: Rule, job: ExpectedJob, free: Free, size: int) -> Spans:
+        """Return the members that the placement rule chooses among the workers `free` for a job
+        that starts with `size` members. By nodes, members and those that are held ready are chosen
+        together, and the latter are kept."""
         w = self.w
-        more = min(job.asked.ready, w.free.count - size)
+        more = min(job.asked.ready, free.count - size)
         if more and self.settings.get("placement") == "nodes":
-            chosen = by_node(w, w.free, size + more)
+            chosen = by_node(w, free, size + more)
             self.ready = joined(chosen[size:])
             return joined(chosen[:size])
         former = () if job.copies or job.asked.ready else self.former.get(job.name, ())
-        return rule(w, w.free, size, former)
+        return rule(w, free, size, former)
 
-    def _around_windows(self, copy: ExpectedCopy, event: RunStarted) -> Rule | None:
+    def _around_windows(self, copy: ExpectedCopy, event: RunStarted) -> tuple[Rule | None, Free]:
         """Check that a starting copy has workers of its job's partition only, that no window takes
         any of them before the copy is believed to end, and which of them it takes. The last two are
         left out if the log does not say when that is.
 
         Return the placement rule by which the caller is still to check the choice of workers, or
-        None if this method has checked it.
+        None if this method has checked it, and the free workers among which the rule chooses.
         """
         w, job = self.w, copy.job
         rule = RULES.get(self.settings.get("placement", "lowest"))
         divided, self.unsure, self.apart = cells.divided(w), False, False
         if not divided and not w.windows:
-            return rule
+            return rule, w.free
         shut = None
         if "estimates" not in self.settings and job.tasks is None:
             estimate = job.described.estimate
@@ -246,16 +246,20 @@ class QueueChecks(DecisionChecks):
         free_choice = bool(job.copies) or w.head.policy in GREEDY or ":" in w.head.policy
         closed = shut is None or meet(shut, w.free.spans)
         if free_choice and not divided and not closed:
-            return rule
-        self.apart = True
+            return rule, w.free
         if shut is None:
             rule, free_choice = None, True
         if w.cells is None:
             w.cells = cells.CellsOfLog(w)
+        if rule is not None and job.asked.ready:
+            both = cells.of_one_choice(w, job, shut or (), free_choice)
+            if both is not None:
+                return rule, both
+        self.apart = True
         former = () if job.copies or job.asked.ready else self.former.get(job.name, ())
         choice = None if rule is None else partial(rule, w)
         cells.check_choice(w, job, copy.spans, shut, choice, former, free_choice)
-        return None
+        return None, w.free
 
     def free_for(self, job: ExpectedJob) -> int:
         if job.partition is None:

@@ -39,7 +39,6 @@ class Cells:
         able = [worker.index for worker in world.startable]
         listed = [set(it["workers"]) for it in scenario.get("partitions", ())]
         self.partitions = listed or [set(able)]
-        self.divided = bool(listed)
         self.tiers = [it.get("tier", 1) for it in scenario.get("partitions", ())] or [1]
         self.exclusive = {
             k for k, it in enumerate(scenario.get("partitions", ())) if it.get("exclusive")

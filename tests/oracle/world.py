@@ -427,9 +427,8 @@ class World(Parts):
         elif parts is None:
             chosen = self._choose(clear, free, job.processors, job.standbys)
         else:
-            chosen = self.cells.choose(clear, parts, job.processors)
-            more = min(job.standbys, len(free) - len(chosen))
-            chosen += self.in_order([q for q in free if q not in chosen], more)
+            its = [q for q in clear if self.cells.of[q] in parts]
+            chosen = self._choose(its, free, job.processors, job.standbys, parts)
         if self.choices is not None:
             drawn = self.choices.get((job.index, job.numbered), [])
             if set(drawn[: job.processors]) <= set(clear) and set(drawn) <= set(free):
@@ -440,13 +439,16 @@ class World(Parts):
         """Whether a job that may start need not wait for standbys."""
         return True
 
-    def _choose(self, clear: list[int], free: list[int], count: int, more: int) -> list[int]:
-        """So many members, clear of windows, and then up to so many standbys of all that are free:
-        the last of one choice, but of two where windows keep members from some workers."""
+    def _choose(
+        self, clear: list[int], free: list[int], count: int, more: int, parts: Shares | None = None
+    ) -> list[int]:
+        """So many members of these that are clear, and then up to so many standbys of all that are
+        free: the last of one choice, but of two where members may not be of all these, or are so
+        many of each cell."""
         more = min(more, len(free) - count)
-        if clear == free and not self.cells.divided:
+        if clear == free and (parts is None or len(parts) == 1):
             return self.in_order(free, count + more)
-        chosen = self.in_order(clear, count)
+        chosen = self.cells.choose(clear, parts, count) if parts else self.in_order(clear, count)
         return chosen + self.in_order([q for q in free if q not in chosen], more)
 
     def in_order(self, free: list[int], count: int) -> list[int]:

@@ -18,6 +18,7 @@ from actors.events import (
     ReservationMade,
     RunStarted,
     StandbyJoined,
+    StandbysHeld,
 )
 from actors.runtime import Record
 from sims.audit.audit import audit
@@ -165,6 +166,24 @@ def test_a_repaired_worker_becomes_a_standby_of_a_job_of_its_partition_only() ->
     assert joined == [(6, StandbyJoined("J1", 0, 2))]
 
 
+@pytest.mark.parametrize("policy", [it for it in POLICIES if it != "conservative"])
+@pytest.mark.parametrize("partitions", [[], ["0-4"], ["0-4", "0-4"], ["0-4", "5-6"]])
+def test_members_and_standbys_are_one_choice_of_the_placement(
+    partitions: list[str], policy: str
+) -> None:
+    """J1 has worker 3 of the nodes 0 to 2 and 3 to 5. J2 takes two of the first node, and not a
+    member of the second one and then a standby of the first."""
+    named = [{"name": name, "units": units} for name, units in zip("ab", partitions, strict=False)]
+    queue = {"queue": "a"} if partitions else {}
+    jobs = [{"processors": 1, "time": 10, "release": k} | queue for k in (0, 1)]
+    jobs[1]["standbys"] = 1
+    more: Table = {"node": 3, "workers": 7 if "5-6" in partitions else 5}
+    told = records(table(jobs, named, policy, platform=more, rules={"placement": "nodes"}))
+    assert starts(told) == [("J1", 0, "3"), ("J2", 1, "0")]
+    held = [it.event.processors for it in told if isinstance(it.event, StandbysHeld)]
+    assert held == ["1"]
+
+
 def test_disjoint_partitions_have_a_reservation_each_under_easy() -> None:
     """Each of the two has a job that waits, and one more that shares workers gets none."""
     halves = [{"name": "a", "units": "0-3"}, {"name": "b", "units": "4-7"}]
@@ -304,37 +323,63 @@ def struck(faults: list[Any], shift: int = 0) -> list[list[int]]:
     return sorted({(t, q + shift) for t, q in faults})  # type: ignore[misc]
 
 
-@given(JOBS, JOBS, FAULTS, WINDOWS, st.sampled_from(POLICIES))
+def with_standbys(jobs: list[Table], standbys: int, policy: str) -> list[Table]:
+    """Every second job has so many, where the policy takes them."""
+    if policy == "conservative":
+        return jobs
+    return [it | {"standbys": standbys * (k % 2)} for k, it in enumerate(jobs)]
+
+
+@given(
+    *(JOBS, JOBS, FAULTS, WINDOWS, st.sampled_from(POLICIES)),
+    *(st.integers(0, 2), st.sampled_from(["lowest", "nodes", "compact"])),
+)
 def test_jobs_of_disjoint_partitions_run_as_in_scenarios_of_their_own(
-    here: list[Table], there: list[Table], faults: list[Any], spans: list[Any], policy: str
+    here: list[Table],
+    there: list[Table],
+    faults: list[Any],
+    spans: list[Any],
+    policy: str,
+    standbys: int,
+    placement: str,
 ) -> None:
+    here, there = (with_standbys(it, standbys, policy) for it in (here, there))
+    rules = {"placement": placement}
     halves = [{"name": "a", "units": "0-3"}, {"name": "b", "units": "4-7"}]
     jobs = [it | {"name": f"A{k}", "queue": "a"} for k, it in enumerate(here)]
     jobs += [it | {"name": f"B{k}", "queue": "b"} for k, it in enumerate(there)]
     hazard = {"faults": {"kind": "list", "strikes": struck(faults, 4), "downtime": 3}}
     hazard = hazard if faults else {}
-    both = table(jobs, halves, policy, platform={"maintenance": windows(spans, 4)}, **hazard)
-    alone = table(jobs[: len(here)], [], policy, workers=4)
+    closed = {"node": 2, "maintenance": windows(spans, 4)}
+    both = table(jobs, halves, policy, platform=closed, rules=rules, **hazard)
+    own = {"platform": {"node": 2}, "rules": rules}
+    alone = table(jobs[: len(here)], [], policy, workers=4, **own)
     hazard = {"faults": hazard["faults"] | {"strikes": struck(faults)}} if faults else {}
-    other = table(
-        [it | {"queue": ""} for it in jobs[len(here) :]],
-        *([], policy),
-        workers=4,
-        platform={"maintenance": windows(spans)},
-        **hazard,
-    )
+    own["platform"] |= {"maintenance": windows(spans)}
+    rest = [it | {"queue": ""} for it in jobs[len(here) :]]
+    other = table(rest, [], policy, workers=4, **own, **hazard)
     assert times(records(both)) == times(records(alone)) | times(records(other))
 
 
-@given(JOBS, FAULTS, WINDOWS, st.sampled_from((*POLICIES, "R-LIST-3")))
+@given(
+    *(JOBS, FAULTS, WINDOWS, st.sampled_from((*POLICIES, "R-LIST-3"))),
+    *(st.integers(0, 2), st.sampled_from(["lowest", "nodes", "compact", "random"])),
+)
 def test_one_partition_of_all_workers_changes_nothing_but_the_head(
-    jobs: list[Table], faults: list[Any], spans: list[Any], policy: str
+    jobs: list[Table],
+    faults: list[Any],
+    spans: list[Any],
+    policy: str,
+    standbys: int,
+    placement: str,
 ) -> None:
     hazard = {"faults": {"kind": "list", "strikes": struck(faults), "downtime": 3}}
+    jobs = with_standbys(jobs, standbys, policy)
     said = [table(jobs, [], policy, workers=4), table(jobs, [], policy, workers=4)]
     for it in said:
         it |= hazard if faults else {}
-        it["platform"]["maintenance"] = windows(spans)
+        it["platform"] |= {"maintenance": windows(spans), "node": 3}
+        it["policy"]["placement"] = placement
     said[1]["platform"]["partitions"] = [{"name": "all", "units": "0-3", "default": True}]
     apart, one = ([(it.t, it.event) for it in records(its) if it.seq] for its in said)
     assert apart == one
