@@ -34,10 +34,14 @@ class Replication:
     """Time for which a run pauses as groups rejoin."""
 
 
-@frozen(eq=False, weakref_slot=False)
+@define(eq=False, weakref_slot=False)
 class BatchJob:
     """Describes what a scheduler knows about a job. It is constant; failures become known only as
-    they happen."""
+    they happen.
+
+    It is read only, but not frozen at run time, which would make it cost three times as much: to
+    make a job would take as long as to start a run.
+    """
 
     index: int
     """Position of the job in its job set, from 0; ties go to the smaller index."""
