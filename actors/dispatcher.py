@@ -17,8 +17,8 @@ from actors.messages import (
     ResizeCopy,
     StartCopy,
 )
-from actors.pool import Pool, Source
-from actors.runtime import NOTHING, Actor, Home
+from actors.pool import Pool, Sources
+from actors.runtime import NOTHING, Actor, Home, VirtualTimeLoop
 
 NOTHING_ABOUT: tuple[Sequence[float], Sequence[Actor]] = (), ()
 
@@ -32,6 +32,7 @@ class CauseTracker:
     wants workers, if that event is of this instant; else the event that freed some of them.
     """
 
+    loop: VirtualTimeLoop
     wants: dict[int, int] = field(init=False, factory=dict)
     """Maps the index of each job that has asked for workers at this instant to the number of the
     event since which it wants them."""
@@ -40,52 +41,52 @@ class CauseTracker:
     """Number of the event that opened a shelf or batch at this instant; NOTHING: none did."""
     _at: float = field(init=False, default=-1)
 
-    def want(self, now: float, index: int, seq: int) -> None:
+    def want(self, index: int, seq: int) -> None:
         """Record that the job with this index wants workers since the event numbered `seq`: its
         submission, or the end of its last run."""
-        self._renew(now)
+        self._renew()
         self.wants[index] = seq
 
-    def free(self, now: float, numbers: Intervals, seq: int) -> None:
+    def free(self, numbers: Intervals, seq: int) -> None:
         """Record that these workers can be given to jobs since the event numbered `seq`, which
         freed them or brought them back UP."""
-        self._renew(now)
+        self._renew()
         self.freed.append((seq, numbers))
 
-    def called(self, now: float, otherwise: int) -> int:
-        """Return the number (seq) of the event that called for a decision at the time `now`: the
-        one that opened a shelf or batch at this instant, else the last one that freed workers at
-        it, else `otherwise`."""
-        self._renew(now)
+    def called(self, otherwise: int) -> int:
+        """Return the number (seq) of the event of this instant that called for a decision: the one
+        that opened a shelf or batch, else the last one that freed workers, else `otherwise`."""
+        self._renew()
         if self.opened != NOTHING:
             return self.opened
         return self.freed[-1][0] if self.freed else otherwise
 
-    def why(self, now: float, index: int, numbers: Intervals) -> int:
+    def why(self, index: int, numbers: Intervals) -> int:
         """Return the number (seq) of the event of this instant that causes the start of job `index`
         on the workers `numbers`. That is the event that opened a shelf or batch; else the one since
         which the job wants workers; else the first one that freed some of these workers. Return
         NOTHING if there is none."""
-        self._renew(now)
+        self._renew()
         seq = self.wants.get(index, NOTHING) if self.opened == NOTHING else self.opened
         if seq != NOTHING or not self.freed:
             return seq
         return next((seq for seq, freed in self.freed if meet(freed, numbers)), NOTHING)
 
-    def freed_last(self, now: float, worker: int, otherwise: int) -> int:
-        """Return the number (seq) of the last event of the instant `now` that freed this worker, or
+    def freed_last(self, worker: int, otherwise: int) -> int:
+        """Return the number (seq) of the last event of this instant that freed this worker, or
         brought it back UP; `otherwise` if there is none, because it was free before."""
-        self._renew(now)
+        self._renew()
         one = ((worker, worker),)
         return next((seq for seq, them in reversed(self.freed) if meet(them, one)), otherwise)
 
-    def open(self, now: float, seq: int) -> None:
+    def open(self, seq: int) -> None:
         """Record that the event numbered `seq` opens a shelf or batch now."""
-        self._renew(now)
+        self._renew()
         self.opened = seq
 
-    def _renew(self, now: float) -> None:
-        if now != self._at:
+    def _renew(self) -> None:
+        """Forget what was recorded, if that was at an earlier instant."""
+        if (now := self.loop.now) != self._at:
             self._at, self.opened = now, NOTHING
             self.wants.clear()
             self.freed.clear()
@@ -139,69 +140,65 @@ class Dispatcher:
         cause: int,
         former: Intervals = (),
         otherwise: Callable[[], int] | None = None,
-        ready: int = 0,
-        sources: Sequence[Source] = (),
-        others: Intervals = (),
-        whole: Intervals = (),
-    ) -> tuple[int, Intervals, Intervals]:
+    ) -> tuple[int, Intervals]:
         """Start one more copy of the job with this index on `processors` free workers, which the
-        pool chooses. It holds up to `ready` more, which are to replace members.
-        Return the copy's number, all workers that it holds, and its members; these are empty where
-        workers are only counted.
+        pool chooses. Return the copy's number and its workers; these are empty where workers are
+        only counted.
 
         `former` are workers that the job had a moment ago and can get again. The start's cause is
         the event of this instant for which the job can start; if there is none, what `otherwise`
-        returns or, without it, `cause`, the event for which the scheduler decides. With `sources`
-        the pool chooses so many members in each of these sets, and those held ready among `others`.
-        With `whole` it holds all of these workers, of which some are its members.
+        returns or, without it, `cause`, the event for which the scheduler decides.
         """
         copy, pool = next(self._copies), self.pool
-        if ready:
-            held = pool.allocate_ready(copy, processors, ready, index, sources, others)
-            return copy, *self._start_ready(copy, index, processors, held, cause, otherwise)
-        numbers = pool.allocate(copy, processors, former, index, sources)
+        numbers = pool.allocate(copy, processors, former, index)
+        self.held[copy] = index, processors, numbers
         named = self.present(numbers) if numbers else ""
-        own, size = numbers, processors
-        rest: Intervals = ()
-        if whole and (rest := pool.allocate_rest(copy, whole, numbers)):
-            self.rest.update(members(rest))
-            own = merged(numbers, rest)
-            size = size_of(own)
-        self.held[copy] = index, size, own
         if self.tracker is not None:
             cause = self._why(self.tracker, index, numbers, cause, otherwise)
-        if self.linked or pool.speeds or rest:
+        if self.linked or pool.speeds:
             about = self.about(members(numbers))
-            message = StartCopy(copy, processors, numbers, named, *about, rest=rest)
+            message = StartCopy(copy, processors, numbers, named, *about)
         else:
             message = StartCopy(copy, processors, numbers, named)
         self.scheduler.send(self.jobs[index], message, cause)
-        return copy, own, numbers
+        return copy, numbers
 
-    def _start_ready(
+    def start_among(
         self,
-        copy: int,
         index: int,
         processors: int,
-        allocated: tuple[Intervals, Intervals],
         cause: int,
+        former: Intervals,
         otherwise: Callable[[], int] | None,
-    ) -> tuple[Intervals, Intervals]:
-        """Start the copy numbered `copy` on `processors` workers, with others that are ready to
-        replace members (rules.md, P12); `allocated` has both. Return all workers that it holds, and
-        its members. The other parameters are those of `start_some`."""
-        numbers, ready = allocated
-        held = merged(numbers, ready)
-        self.held[copy] = index, size_of(held), held
-        self.scheduler.holds_ready(copy, processors)
+        ready: int,
+        sources: Sources,
+    ) -> tuple[int, Intervals, Intervals]:
+        """Start a copy as `start_some` does, on workers of `sources`, which may hold more than its
+        `processors` members: up to `ready` workers that are to replace members (rules.md, P12), or
+        all of its members' nodes. Return the copy's number, all workers that it holds, and its
+        members; these are empty where workers are only counted."""
+        copy, pool, size, given = next(self._copies), self.pool, processors, None
+        if ready:
+            numbers, others = pool.allocate_ready(copy, processors, ready, index, sources)
+            held = merged(numbers, others)
+            given = GivenStandbys(others, *self.about(members(others)))
+            self.scheduler.holds_ready(copy, processors)
+        else:
+            held = numbers = pool.allocate(copy, processors, former, index, sources.members)
+        rest = pool.allocate_rest(copy, sources.whole, numbers) if sources.whole else ()
+        if rest:
+            self.rest.update(members(rest))
+            held = merged(held, rest)
+        if held is not numbers:
+            size = size_of(held)
+        self.held[copy] = index, size, held
         if self.tracker is not None:
             cause = self._why(self.tracker, index, numbers, cause, otherwise)
-        about = self.about(members(numbers)) if self.linked or self.pool.speeds else ((), ())
-        given = GivenStandbys(ready, *self.about(members(ready)))
+        about = self.about(members(numbers)) if self.linked or pool.speeds else NOTHING_ABOUT
         named = self.present(numbers)
-        message = StartCopy(copy, processors, numbers, named, *about, ready=given)
+        message = StartCopy(copy, processors, numbers, named, *about, ready=given, rest=rest)
         self.scheduler.send(self.jobs[index], message, cause)
-        return held, numbers
+        return copy, held, numbers
 
     def start_on(
         self,
@@ -246,7 +243,7 @@ class Dispatcher:
         cause: int,
         otherwise: Callable[[], int] | None,
     ) -> int:
-        found = tracker.why(self.scheduler.now, index, numbers)
+        found = tracker.why(index, numbers)
         if found != NOTHING:
             return found
         return cause if otherwise is None else otherwise()

@@ -79,7 +79,7 @@ class Job(Actor):
     """Actor that submits the job once those that it follows have ended; None: it follows none."""
     awaited_by: Actor | None = field(default=None, kw_only=True)
     """Actor that waits for the job's end; None: no job follows it."""
-    index: int = field(init=False, default=0)
+    index: int = field(init=False)
 
     def started(self) -> None:
         self.index = self.described.index
@@ -196,19 +196,15 @@ class JobOfAttempts(Job):
     failures: int = 0
     """Number of attempts that fail before one succeeds, f_j."""
     attempt: int = field(init=False, default=-1)
-    sound: int = field(init=False)
-    """Number of the attempt that will succeed if it is not lost: f_j, plus one for each attempt
-    lost."""
+    lost: int = field(init=False, default=0)
+    """Number of attempts that faults of members have ended; each puts the one that succeeds off by
+    one."""
     end_timer: Timer = field(init=False, repr=False)
     """Timer of the end of the attempt that is under way."""
     copy: int = field(init=False, default=-1)
-    time: float = field(init=False, default=0)
+    time: float = field(init=False)
     """Time t(p) of the attempt that is under way."""
-    begun: float = field(init=False, default=0)
-
-    def started(self) -> None:
-        self.sound = self.failures
-        super().started()
+    begun: float = field(init=False)
 
     def logged_failures(self) -> int | None:
         return self.failures
@@ -231,7 +227,7 @@ class JobOfAttempts(Job):
 
     @handles(AttemptOver, during=(Life.RUNNING,))
     def detect(self, message: AttemptOver, cause: int) -> None:
-        if self.attempt < self.sound:
+        if self.attempt < self.failures + self.lost:
             self.become(WAITING)
             cause = self.record(cause, RunEnded, self.name, self.attempt, FAILED, self.time)
             self.send(self.scheduler, CopyOver(self.index, self.copy, FAILED, True), cause)
@@ -244,7 +240,7 @@ class JobOfAttempts(Job):
     @handles(MemberStateChanged, during=(Life.RUNNING,))
     def lose(self, message: MemberStateChanged, cause: int) -> None:
         if message.state is WorkerState.DOWN and message.copy == self.copy:
-            self.sound += 1
+            self.lost += 1
             self._end_early(LOST, cause)
 
     @handles(MemberStateChanged, during=(Life.WAITING, Life.COMPLETED, Life.KILLED))

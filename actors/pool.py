@@ -43,6 +43,24 @@ class Source:
         return size_of(self.workers)
 
 
+@frozen
+class Sources:
+    """The free workers from which those of one start are chosen."""
+
+    members: Sequence[Source]
+    """Sets of free workers, and how many members the placement chooses in each."""
+    others: Intervals
+    """Free workers among which those held ready are chosen, once the members are: those of the
+    partition. A window that takes one of these DOWN costs the run nothing."""
+    whole: Intervals = ()
+    """All workers of the nodes that the run holds whole, members included; empty where it holds
+    its members only."""
+
+
+ANY = Sources((), ())
+"""Leaves the choice among all free workers, those held ready included, to the placement."""
+
+
 def lowest(numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
     """Placement that takes the `count` lowest free numbers from `numbers` and returns them
     (rules.md, D2). `former` and `index`, which other placements use, do not matter."""
@@ -175,13 +193,7 @@ class Pool:
         return rest
 
     def allocate_ready(
-        self,
-        copy: int,
-        count: int,
-        ready: int,
-        index: int,
-        sources: Sequence[Source] = (),
-        others: Intervals = (),
+        self, copy: int, count: int, ready: int, index: int, among: Sources
     ) -> tuple[Intervals, Intervals]:
         """Allocate `count` free workers as members, and up to `ready` more, as far as there are
         any, to the copy numbered `copy` of the job with this index. Return both sets: members, then
@@ -189,12 +201,15 @@ class Pool:
 
         Held ready are, of the workers chosen, the last in the placement's order; where it has no
         order, those that `compact` takes next or, under any other placement, the lowest left
-        (rules.md, P12). With `sources` so many members are chosen in each of these sets, and then
-        those held ready among `others`; where these are the workers of the only source, both are
+        (rules.md, P12). Where the others of `among` are the workers of its only source, both are
         one choice of the placement, as they are without sources.
         """
         assert self.numbers is not None
-        in_order = getattr(self.take, "in_order", None)
+        in_order, sources, others = (
+            getattr(self.take, "in_order", None),
+            among.members,
+            among.others,
+        )
         free = Numbers.of(others) if sources else self.numbers
         more = min(ready, (size_of(others) if sources else self.free) - count)
         together = all(it.workers == others for it in sources)
@@ -250,7 +265,7 @@ class Pool:
             spans = intervals_of(lost)
             if self.changing:
                 self._hold(spans, -1)
-            self._free(len(lost), spans)
+            self.release(-1, len(lost), spans)
             return intervals_of(sorted(set(had).difference(lost)))
         if count == len(had):
             return held
@@ -276,21 +291,16 @@ class Pool:
         return sorted(had[-count:])
 
     def release(self, copy: int, count: int, taken: Intervals) -> None:
-        """Take back from the copy numbered `copy` all its workers, which are `taken`, `count` in
-        number; none are named where they are only counted. Those that are UP and are no spares
-        count as free from now on."""
+        """Take back from the copy numbered `copy`, which holds no workers from now on, its workers
+        `taken`, `count` in number; none are named where they are only counted. Those that are UP
+        and are no spares count as free from now on. -1 stands for a copy that keeps others."""
         self._holding.discard(copy)
-        self._free(count, taken)
-
-    def _free(self, count: int, taken: Intervals) -> None:
-        """Count those of the workers `taken`, `count` in number, as free that are UP and are no
-        spares."""
         if not taken:
             self.free += count
             return
         if self.away or self.spares:
             most = self.size - 1
-            if taken and taken[-1][1] > most:
+            if taken[-1][1] > most:
                 taken = tuple((first, min(last, most)) for first, last in taken if first <= most)
             few = count < len(self.away)
             gone = [n for n in members(taken) if n in self.away] if few else self.away

@@ -118,7 +118,8 @@ class Scheduler(Actor):
     """Number of events in the journal at which the limit looks next."""
 
     def started(self) -> None:
-        tracker = CauseTracker() if self.system.journal.wants(RunStarted) else None
+        system = self.system
+        tracker = CauseTracker(system.loop) if system.journal.wants(RunStarted) else None
         self.dispatcher = Dispatcher(self, self.pool, self.workers, self.linked, tracker)
         for make in self.given:
             self._add(make(self))
@@ -145,10 +146,10 @@ class Scheduler(Actor):
         described = message.described
         dispatcher, index = self.dispatcher, described.index
         dispatcher.jobs[index], self.described[index] = message.job, described
-        for part in self.to[SchedulerPart.submitted]:
+        for part in self.parts:
             part.submitted(described)
         if dispatcher.tracker is not None:
-            dispatcher.tracker.want(self.now, index, cause)
+            dispatcher.tracker.want(index, cause)
         self.decider.submitted(described, cause)
         if not self.deciding:
             self.decide_soon(cause)
@@ -158,10 +159,10 @@ class Scheduler(Actor):
         dispatcher = self.dispatcher
         numbers = dispatcher.release(message.copy)
         if dispatcher.tracker is not None:
-            dispatcher.tracker.free(self.now, numbers, cause)
+            dispatcher.tracker.free(numbers, cause)
             if not message.gone:
                 since = cause if message.since == NOTHING else message.since
-                dispatcher.tracker.want(self.now, message.index, since)
+                dispatcher.tracker.want(message.index, since)
         self.ended_copies += 1
         for part in self.parts:  # each hears of both before the next one
             part.ended(message.copy, cause)
@@ -197,7 +198,7 @@ class Scheduler(Actor):
         dispatcher = self.dispatcher
         if state is UP:
             if dispatcher.tracker is not None:
-                dispatcher.tracker.free(self.now, ((worker, worker),), cause)
+                dispatcher.tracker.free(((worker, worker),), cause)
             for part in self.to[CAME_UP]:
                 part.came_up(worker, message.repaired, cause)
         copy = dispatcher.holder(worker)
@@ -292,7 +293,7 @@ class Scheduler(Actor):
         self.stop()
 
     def _count_out(self, index: int, outcome: Outcome, cause: int) -> None:
-        for part in self.to[SchedulerPart.finished]:
+        for part in self.parts:
             part.finished(self.described[index])
         del self.dispatcher.jobs[index], self.described[index]
         if outcome is COMPLETED:

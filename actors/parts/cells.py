@@ -5,30 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from attrs import define, frozen
+from attrs import define
 
 from actors.intervals import Intervals, common, merged, size_of
-from actors.pool import Pool, Source
+from actors.pool import ANY, Pool, Source, Sources
 from policies.interface.cells import Cells, Parts
 from policies.interface.queue import Queued, Run
-
-
-@frozen
-class Sources:
-    """The free workers from which those of one start are chosen."""
-
-    members: Sequence[Source]
-    """Sets of free workers, and how many members the placement chooses in each."""
-    others: Intervals
-    """Free workers among which those held ready are chosen, once the members are: those of the
-    partition. A window that takes one of these DOWN costs the run nothing."""
-    whole: Intervals = ()
-    """All workers of the nodes that the run holds whole, members included; empty where it holds
-    its members only."""
-
-
-ANY = Sources((), ())
-"""Leaves the choice among all free workers, those held ready included, to the placement."""
 
 
 @define(eq=False)

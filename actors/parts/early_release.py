@@ -49,7 +49,7 @@ class EarlyRelease(SchedulerPart):
             joined.setdefault(scheduler.pool.holder(worker), []).append(worker)
         for other, workers in joined.items():
             if other < 0 and dispatcher.tracker is not None:
-                dispatcher.tracker.free(scheduler.now, intervals_of(workers), cause)
+                dispatcher.tracker.free(intervals_of(workers), cause)
             elif other >= 0:
                 index, _, numbers = dispatcher.held[other]
                 came = text(intervals_of(workers)), dispatcher.present(numbers)

@@ -139,7 +139,7 @@ class ReplacementChoice(SchedulerPart):
             del self._wanted[worker]
             if other is not None:
                 if dispatcher.tracker is not None:  # the copy may have waited for a worker
-                    cause = dispatcher.tracker.freed_last(scheduler.now, other, cause)
+                    cause = dispatcher.tracker.freed_last(other, cause)
                 served[dispatcher.held[copy][0]] = cause
                 self._replace(copy, worker, other, cause)
                 scheduler.holds(copy)

@@ -211,7 +211,7 @@ class PackDecider(Decider):
                 self._start(newcomer.index, size, cause)
 
     def _start(self, index: int, size: int, cause: int) -> None:
-        copy, *_ = self.scheduler.dispatcher.start_some(index, size, cause)
+        copy, _ = self.scheduler.dispatcher.start_some(index, size, cause)
         self.state.place(index, copy, size)
 
     def _copy(self, cause: int) -> None:

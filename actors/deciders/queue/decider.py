@@ -18,12 +18,13 @@ from actors.decisions import name_of, ours
 from actors.events import BatchOpened, Outcome, ShelfOpened
 from actors.intervals import Intervals, size_of
 from actors.messages import CopyOver, Decide, LookAgain
-from actors.parts.cells import ANY, CellsOfPool, Sources
+from actors.parts.cells import CellsOfPool
 from actors.parts.queue_part import QueuePart
+from actors.pool import ANY, Sources
 from actors.runtime import Home, Phase
 from actors.runtime.entries import after_instant
 from policies.availability import WorkerState
-from policies.interface.cells import Cells, Parts
+from policies.interface.cells import Cells
 from policies.interface.queue import (
     BatchJob,
     BatchPolicy,
@@ -267,12 +268,13 @@ class QueueDecider(Decider):
         if decision.shelf_end is not None:
             self._open_shelf(decision.shelf_end, decision.starts)
         # Reservations first: jobs that start may do so because reservations have moved.
-        if decision.reservations or state.reservations or decision.wake != self.wake:
+        promised = decision.reservations or decision.promised or state.reservations
+        if promised or decision.wake != self.wake:
             self._keep(decision, cause)
-        for promise in decision.promised:
-            self.promises.make(promise)
-        if decision.starts:
-            self._start_all(decision, cause)
+        if self.within is not None:
+            self._start_within(self.within, decision, cause)
+        elif decision.starts:
+            self._start(decision, decision.starts, cause)
         if self.copied and decision is whole:  # further copies come after all jobs that start
             self._copy(cause)
         if state.failed or state.former or state.early or state.moved:
@@ -316,29 +318,19 @@ class QueueDecider(Decider):
             self.state.shelf_end = end
             self.promises.open(ShelfOpened, end, len(starts))
 
-    def _start_all(self, decision: Decision, cause: int) -> None:
-        """Start the decision's jobs. Where workers differ, each starts only on workers of its
-        partition that no window takes before the job's end (rules.md, G4 and M2). A job for which
-        too few of these are free does not start. If others have started before it, request another
-        decision at this instant."""
-        if self.within is None:
-            self._start(decision, decision.starts, cause)
-            return
-        begun = False
+    def _start_within(self, within: CellsOfPool, decision: Decision, cause: int) -> None:
+        """Start the decision's jobs where workers differ, each only on workers of its partition
+        that no window takes before the job's end (rules.md, G4 and M2). A job for which too few of
+        these are free does not start. If others have started before it, request another decision at
+        this instant."""
+        begun, now = False, self.scheduler.now
         for waiting in decision.starts:
-            sources = self._sources(waiting, decision.places.get(waiting.key[1], ()))
+            sources = within.sources(waiting, decision.places.get(waiting.key[1], ()), now)
             if sources is not None:
                 self._start(decision, (waiting,), cause, sources, first=not begun)
                 begun = True
             elif begun:
                 self.scheduler.decide_soon(cause)
-
-    def _sources(self, waiting: Queued, parts: Parts = ()) -> Sources | None:
-        """Return the workers from which those of the job of `waiting` are chosen, `parts` of each
-        cell or any that it may have; None if too few are free."""
-        if self.within is not None:
-            return self.within.sources(waiting, parts, self.scheduler.now)
-        return ANY if waiting.processors <= self.scheduler.pool.free else None
 
     def _start(
         self,
@@ -352,31 +344,46 @@ class QueueDecider(Decider):
         before."""
         state, dispatcher, now = self.state, self.scheduler.dispatcher, self.state.loop.now
         start, lead = dispatcher.start_some, starts[0] if first else None
-        logged = dispatcher.tracker is not None
+        logged, alike = dispatcher.tracker is not None, self.within is None
         for waiting in starts:
-            index, processors, ready = waiting.key[1], waiting.processors, waiting.job.held_ready
+            index, processors = waiting.key[1], waiting.processors
             state.leave(waiting)
             for part in self.parts:
                 processors = part.members(waiting, processors)
             why = partial(self.promises.why, decision, waiting) if logged else None
             former = state.former.get(index, ()) if state.former else ()
-            within, others, whole = sources.members, sources.others, sources.whole
-            copy, numbers, own = start(
-                index, processors, cause, former, why, ready, within, others, whole
-            )
-            if ready or whole:
-                processors = size_of(numbers)
-            if self.within is None:
+            if alike and not waiting.job.held_ready:
+                copy, numbers = start(index, processors, cause, former, why)
                 run = Run(now + waiting.held, index, processors, waiting, numbers, copy)
             else:
-                run = self.within.run(waiting, numbers, own, copy, now)
-            state.runs[copy] = run
+                run = self._start_among(waiting, processors, cause, former, why, sources)
+            state.runs[run.copy] = run
             for book in self.books:
                 book.started(run)
             if logged:
                 self.promises.started(index, waiting is lead)
             if index in self.most:
                 self.copied[index] = waiting, 1
+
+    def _start_among(
+        self,
+        waiting: Queued,
+        processors: int,
+        cause: int,
+        former: Intervals,
+        why: Callable[[], int] | None,
+        sources: Sources,
+    ) -> Run:
+        """Start a copy of this job with `processors` members on workers of `sources`, with those
+        that it holds besides: ready, or of its nodes. Return its run. The other parameters are
+        those of the dispatcher's `start_among`."""
+        index, ready, now = waiting.key[1], waiting.job.held_ready, self.state.loop.now
+        start = self.scheduler.dispatcher.start_among
+        copy, held, own = start(index, processors, cause, former, why, ready, sources)
+        if self.within is not None:
+            return self.within.run(waiting, held, own, copy, now)
+        size = processors if held is own else size_of(held)
+        return Run(now + waiting.held, index, size, waiting, held, copy)
 
     def _copy(self, cause: int) -> None:
         """Start further copies of running jobs, in the queue's order, each job's until it has as
@@ -393,19 +400,15 @@ class QueueDecider(Decider):
         return whether it starts."""
         if any(part.above(waiting) for part in self.parts):
             return False
-        start, now = self.scheduler.dispatcher.start_some, self.scheduler.now
-        index, processors = waiting.key[1], waiting.processors
-        sources, ready = self._sources(waiting), waiting.job.held_ready
+        processors, why = waiting.processors, self.promises.left_over
+        if self.within is not None:
+            sources = self.within.sources(waiting, (), self.scheduler.now)
+        else:
+            sources = ANY if processors <= self.scheduler.pool.free else None
         if sources is None:
             return False
-        about = (), self.promises.left_over, ready, sources.members, sources.others
-        copy, numbers, own = start(index, processors, cause, *about, sources.whole)
-        held = size_of(numbers) if ready or sources.whole else processors
-        if self.within is None:
-            run = Run(now + waiting.held, index, held, waiting, numbers, copy)
-        else:
-            run = self.within.run(waiting, numbers, own, copy, now)
-        self.state.runs[copy] = run
+        run = self._start_among(waiting, processors, cause, (), why, sources)
+        self.state.runs[run.copy] = run
         for book in self.books:
             book.started(run)
         return True
@@ -415,7 +418,7 @@ class QueueDecider(Decider):
         new, gone = self.state.keep(decision)
         for promise in gone:
             self.promises.drop(promise)
-        for promise in new:
+        for promise in (*new, *decision.promised):
             self.promises.make(promise)
         if decision.wake is not None and decision.wake != self.wake:
             # The wake-up comes after this instant, which has been decided on.

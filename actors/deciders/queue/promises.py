@@ -46,7 +46,7 @@ class Promises:
         becomes the cause of the starts of this instant."""
         opened = self.scheduler.record(self._called(), kind, *args, **kwargs)
         if (tracker := self.scheduler.dispatcher.tracker) is not None:
-            tracker.open(self.scheduler.now, opened)
+            tracker.open(opened)
 
     def make(self, promise: Reservation) -> None:
         """Log a reservation: if all goes as expected, its job starts at the reservation's time or
@@ -79,7 +79,7 @@ class Promises:
         """Return the number (seq) of the cause of what is logged now: the event that opened a shelf
         or freed workers at this instant, else the one that called for the decision."""
         tracker = self.scheduler.dispatcher.tracker
-        return self.trigger if tracker is None else tracker.called(self.scheduler.now, self.trigger)
+        return self.trigger if tracker is None else tracker.called(self.trigger)
 
     def why(self, decision: Decision, waiting: Queued) -> int:
         """Return the number (seq) of the event that causes the start of `waiting`, a job that had

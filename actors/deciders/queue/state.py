@@ -224,11 +224,12 @@ class QueueState:
         """Clear what strategies see of this instant only: jobs that failed or were cancelled, runs
         that ended early, workers that changed, and the former workers of jobs."""
         self.early.clear()
-        self.moved = False
-        self.cancelled.clear()
-        self.changed.clear()
         self.failed.clear()
         self.former.clear()
+        if self.moved:  # as it is wherever the other two have anything
+            self.moved = False
+            self.cancelled.clear()
+            self.changed.clear()
 
     def keep(self, decision: Decision) -> tuple[list[Reservation], list[Reservation]]:
         """Store a decision's reservations. Return two lists: the reservations that are new or
