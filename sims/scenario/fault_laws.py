@@ -86,12 +86,6 @@ class OfSome(FaultFields):
         if self.clock is Clock.COMPUTING and self.listed:
             problem = "are of the calendar, and the law's clock is not"
             raise InputError("", "strikes", problem, "a law of its own, of kind list")
-        last = -1
-        for first, end in intervals_in(self.units or ""):
-            if not last < first <= end:
-                accepted = "ranges that rise and do not overlap"
-                raise InputError("", "units", f"{self.units!r} is not accepted", accepted)
-            last = end
 
     def _check_wear(self) -> None:
         """Raise InputError where the keys about units that wear out do not go together."""

@@ -53,7 +53,7 @@ class PartitionSection(Section):
     @property
     def numbers(self) -> tuple[int, ...]:
         """Numbers of its workers, ascending."""
-        return tuple(sorted(set(members(intervals_in(self.units)))))
+        return members(intervals_in(self.units))
 
     def workers(self, able: int) -> tuple[int, ...]:
         """Return the numbers of its workers, ascending. Raises InputError for one that is not among

@@ -9,16 +9,27 @@ from actors.intervals import Intervals, spans_in
 from sims.tables.fields import Accepts
 
 UNITS = re.compile(r"\s*\d{1,9}(-\d{1,9})?([\s,]+\d{1,9}(-\d{1,9})?)*\s*")
-Units = Annotated[
-    str,
-    Accepts(
-        'numbers and ranges, such as "0-15, 40"',
-        check=lambda text: UNITS.fullmatch(text) is not None,
-    ),
-]
+
+
+def _named_once(text: str) -> bool:
+    """Return whether the text has numbers and ranges. Raises ValueError where one of its ranges
+    falls, or a number is in it twice: a typing error that would change how many units it names."""
+    if not UNITS.fullmatch(text):
+        return False
+    beyond = 0
+    for first, last in intervals_in(text):
+        if last < first:
+            raise ValueError(f"{first}-{last} falls")
+        if first < beyond:
+            raise ValueError(f"{first} is in it twice")
+        beyond = last + 1
+    return True
+
+
+Units = Annotated[str, Accepts('numbers and ranges, such as "0-15, 40"', check=_named_once)]
 
 
 def intervals_in(units: str) -> Intervals:
     """Return the intervals (first, last), both included, that a text such as `0-15, 40` names, in
-    ascending order. Overlapping ones stay as they are."""
+    ascending order."""
     return tuple(sorted(spans_in(units.replace(",", " "))))

@@ -8,10 +8,11 @@ from actors.dependencies import Dependence
 from actors.dependencies import Dependencies as Submitter
 from actors.events import DependenciesDescribed
 from actors.runtime import Actor, System
+from sims.scenario import Scenario
 from sims.scenario.dependencies import Following, chained
 from sims.scenario.jobs import DEPENDENCIES
 from sims.scenario.jobs.logs import Replay
-from sims.scenario.parts.part import Made, ScenarioPart, Site
+from sims.scenario.parts.part import Advice, Made, ScenarioPart, Site
 from sims.scenario.submissions import LeftOut, Submissions, Workload
 
 
@@ -31,6 +32,11 @@ class Dependencies(ScenarioPart):
         jobs = {job.name: job for job in fitting.jobs}
         found = chained(listed, log.preceding, jobs, set(names) if listed else ())
         return found.waits, found.changed
+
+    def idle(self, scenario: Scenario) -> Iterator[Advice]:
+        for number, job in enumerate(scenario.job.jobs):
+            if job.think and not job.after:
+                yield f"job.jobs.{number}.think", "the job follows no other: it has no `after`"
 
     def tell(self, jobs: Workload, system: System) -> None:
         """Describe in the log which jobs follow others."""

@@ -27,8 +27,9 @@ from sims.audit.law import Law
 from sims.cli import main
 from sims.errors import InputError
 from sims.readers import JobLog, LoggedJob, Preceding
+from sims.scenario.advice import idle
 from sims.scenario.jobs.logs import Replay, Resample, Scale, Selection
-from sims.scenario.loader import load
+from sims.scenario.loader import load, read
 from sims.world import run
 from tests.sims.kinds import DATA
 from tests.sims.oneworld import Table, records_of
@@ -49,6 +50,12 @@ def table(jobs: Sequence[Table] = JOBS, **more: Any) -> Table:
     job = {"kind": "rigid", "jobs": list(jobs), **more.pop("job", {})}
     usual: Table = {"name": "chains", "unit": "s", "platform": {"workers": 4}}
     return usual | {"policy": {"name": "EASY"}, "job": job} | more
+
+
+def test_think_of_a_job_that_follows_none_is_named_as_without_effect() -> None:
+    alone = {"name": "a", "processors": 2, "time": 10, "think": 5}
+    [(key, reason)] = idle(read(table([alone]), "chains"))
+    assert (key, reason) == ("job.jobs.0.think", "the job follows no other: it has no `after`")
 
 
 def submissions(records: Sequence[Record]) -> dict[str, float]:

@@ -101,8 +101,8 @@ def test_check_expects_the_faults_of_the_share_and_youngs_rate_counts_it() -> No
     [
         ({"share": 0.1, "units": "0"}, "one of them"),
         ({"share": 0}, "a number above 0, up to 1"),
-        ({"units": "0-3, 2"}, "ranges that rise and do not overlap"),
-        ({"units": "3-1"}, "ranges that rise and do not overlap"),
+        ({"units": "0-3, 2"}, "2 is in it twice"),
+        ({"units": "3-1"}, "3-1 falls"),
         ({"units": "all"}, 'such as "0-15, 40"'),
         ({"units": "0-999999999"}, "workers 0 to 11"),
     ],

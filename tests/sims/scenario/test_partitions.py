@@ -237,6 +237,8 @@ def test_limits_of_a_partition_refuse_a_listed_job() -> None:
         ([BATCH, BATCH | {"name": "other"}], {}, "default"),
         ([BATCH, {"name": "batch", "units": "6"}], {}, "called 'batch'"),
         ([BATCH | {"units": "0-8"}], {}, "platform.partitions.batch.units"),
+        ([BATCH | {"units": "3-1"}], {}, "platform.partitions.0.units.*3-1 falls"),
+        ([BATCH | {"units": "0-3, 2"}], {}, "2 is in it twice"),
         ([BATCH], {"name": "R-SHELF-B"}, "platform.partitions"),
         ([BATCH | {"name": "a.b"}], {}, "name"),
     ],
