@@ -47,20 +47,6 @@ class TimerHandle(asyncio.TimerHandle):
     entry: Timer | None
 
 
-class _Callbacks:
-    """Target of the queue's entries for asyncio's handles, which are treated as messages: handling
-    one runs its callback unless the handle has been cancelled."""
-
-    __slots__ = ("handlers", "name")
-
-    def __init__(self) -> None:
-        self.name = "asyncio"
-        self.handlers: Mapping[type, Handler] = {
-            asyncio.Handle: _run_handle,
-            TimerHandle: _run_timer,
-        }
-
-
 def _run_handle(_: object, handle: asyncio.Handle, __: int = -1) -> None:
     if not handle._cancelled:
         handle._run()
@@ -74,18 +60,6 @@ def _run_timer(_: object, handle: TimerHandle, __: int) -> None:
 
 OF_RUN = ActorFailed | Livelock | Stalled | Unloggable | Unresolved | WorkersRetired
 """Errors that end a run as they are."""
-
-
-class _Due:
-    """Stands in for the target of a timer that has been queued with the others of its instant. When
-    its turn comes the timer's message goes to the real target, unless the timer has been cancelled
-    meanwhile."""
-
-    __slots__ = ("handlers", "name")
-
-    def __init__(self) -> None:
-        self.name = "timer"
-        self.handlers: Mapping[type, Handler] = {list: _run_due}
 
 
 def _run_due(_: object, timer: Timer, cause: int) -> None:
@@ -114,8 +88,29 @@ def blame(target: Receiver | None, message: object, error: BaseException) -> NoR
     raise ActorFailed(name, message, error) from error
 
 
-CALLBACKS = _Callbacks()
-DUE = _Due()
+HANDLERS: Mapping[type, Handler] = {
+    asyncio.Handle: _run_handle,
+    TimerHandle: _run_timer,
+    list: _run_due,
+}
+"""Handlers of what the loop queues for itself: asyncio's handles, and timers."""
+
+
+class _StandIn:
+    """Target of the queue's entries that are no messages to actors."""
+
+    __slots__ = ("handlers", "name")
+
+    def __init__(self, name: str) -> None:
+        self.name, self.handlers = name, HANDLERS
+
+
+CALLBACKS = _StandIn("asyncio")
+"""Target of the entries for asyncio's handles, which are treated as messages: handling one runs its
+callback unless the handle has been cancelled."""
+DUE = _StandIn("timer")
+"""Target of a timer that has been queued with the others of its instant. When its turn comes the
+timer's message goes to the real target, unless the timer has been cancelled meanwhile."""
 
 
 INSTANT = 1 + ROUNDING

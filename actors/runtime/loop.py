@@ -25,6 +25,7 @@ from weakref import WeakKeyDictionary
 from actors.runtime.entries import (
     CALLBACKS,
     DUE,
+    HANDLERS,
     INSTANT,
     NOTHING,
     Phase,
@@ -213,7 +214,7 @@ class VirtualTimeLoop(NoOutsideWorld):
         message: object = None
         queue, heap, take = self._queue, self._heap, self._queue.popleft
         later, overdue, callbacks, at_once = self._later, self._overdue, CALLBACKS, 0
-        due_by, instant, latest = self.due_by, INSTANT, self.latest
+        due_by, instant, latest, own = self.due_by, INSTANT, self.latest, HANDLERS
         try:
             while True:
                 # Order of the sources: the queue, then later phases of this instant, then the heap,
@@ -223,14 +224,21 @@ class VirtualTimeLoop(NoOutsideWorld):
                     if at_once > MOST_AT_ONCE:
                         raise Livelock(self.now, callbacks.name, repr(overdue.pop()[1]))
                     self._queue_overdue()
-                # One round, as asyncio defines it: all that is queued now, without what that
-                # queues. Most rounds have one message: a range for each would cost an eighth of the
-                # message rate.
-                left = len(queue)
-                while left:
-                    left -= 1
+                while queue:
                     target, message, cause = take()
-                    target.handlers[message.__class__](target, message, cause)
+                    handlers = target.handlers
+                    if handlers is own:
+                        # It begins a round, as asyncio defines it: all that is queued now, without
+                        # what that queues. To count rounds of messages alone, most of which have
+                        # one, would cost an eighth of the message rate.
+                        left = len(queue)
+                        handlers[message.__class__](target, message, cause)
+                        while left:
+                            left -= 1
+                            target, message, cause = take()
+                            target.handlers[message.__class__](target, message, cause)
+                        break
+                    handlers[message.__class__](target, message, cause)
                 if self._stopping:  # type: ignore[attr-defined]
                     return
                 if queue or overdue:
