@@ -10,6 +10,7 @@ from attrs import define, field
 from actors.events import Outcome
 from actors.intervals import Intervals, Members, intervals_of, members, text
 from actors.messages import ReplaceMember, ResizeCopy
+from actors.runtime import constants_as_arguments
 from actors.worker_messages import LeaveRun, Needs, SendImage, StageIn
 from policies.availability import WorkerState
 
@@ -63,7 +64,7 @@ class Division(Protocol):
 R = TypeVar("R", bound=Numbered)
 
 
-@define(eq=False)
+@define(eq=False, field_transformer=constants_as_arguments)
 class Copy(Generic[R]):
     """The workers that one chain of a job's runs holds, one run after the other, and their states.
     A job can have several copies at once. After a run has ended the copy may keep its members for

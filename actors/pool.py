@@ -334,25 +334,26 @@ class Pool:
         copy = self._holders[worker]
         return copy if copy in self._holding else -1
 
-    def move(self, worker: int, state: WorkerState, until: float | None) -> None:
+    def move(self, worker: int, state: WorkerState, until: float | None) -> int:
         """Record that the worker has changed its state to `state`. `until` is the time at which it
-        is expected to be UP again; None if that is not known."""
+        is expected to be UP again; None if that is not known. Return the number of the copy that
+        holds it; -1 if none does."""
+        copy, away = self._holders[worker], self.away
+        if copy not in self._holding:
+            copy = -1
+        free = copy < 0 and worker < self.size
         if state is UP:
-            self._return(worker)
-            return
-        if worker not in self.away and self.holder(worker) < 0 and worker < self.size:
+            if away.pop(worker, None) is not None and free:
+                self.free += 1
+                if self.numbers is not None:
+                    self.numbers.release(((worker, worker),))
+            return copy
+        if free and worker not in away:
             self.free -= 1
             if self.numbers is not None:
                 self.numbers.remove(((worker, worker),))
-        self.away[worker] = math.inf if until is None else until
-
-    def _return(self, worker: int) -> None:
-        if self.away.pop(worker, None) is None:
-            return
-        if self.holder(worker) < 0 and worker < self.size:
-            self.free += 1
-            if self.numbers is not None:
-                self.numbers.release(((worker, worker),))
+        away[worker] = math.inf if until is None else until
+        return copy
 
     def change_speed(self, worker: int, speed: float) -> None:
         """Record the worker's speed from now on."""

@@ -6,8 +6,8 @@ checkpoints its protection's (`actors/protection/saving.py`).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
+from math import inf
 from typing import Any
 
 from attrs import define, field
@@ -26,7 +26,16 @@ from actors.owner import Owner
 from actors.progress import IDLE, PartBeside, Progress, remaining
 from actors.protection.plan import Plan, State
 from actors.protection.saving import Answer, Client, Level, Saving
-from actors.runtime import NOTHING, Actor, Event, Phase, Timer, UnexpectedMessage, message
+from actors.runtime import (
+    NOTHING,
+    Actor,
+    Event,
+    Phase,
+    Timer,
+    UnexpectedMessage,
+    constants_as_arguments,
+    message,
+)
 from actors.standstill import Halt, Standstill
 from actors.steps import (
     ANSWERS,
@@ -63,7 +72,7 @@ AT_SPEED = COMPUTES, VERIFIES
 """Stages that advance at the members' speed; all others take their time at any speed (R1)."""
 
 
-@define(eq=False, repr=False)
+@define(eq=False, repr=False, field_transformer=constants_as_arguments)
 class Run:
     """One run of a job: one execution of its work on the members that it holds. It goes through the
     steps of its plan, and answers each stimulus by the table `ANSWERS`.
@@ -106,7 +115,7 @@ class Run:
     run first pauses."""
     started: int = field(init=False, default=NOTHING)
     """Number of the event that logs the run's start."""
-    due: float = field(init=False, default=math.inf)
+    due: float = field(init=False, default=inf)
     """Time at which the present part ends; inf: it is not known."""
     cause: int = field(init=False, default=NOTHING)
     """Number of the event for which the timer was last set."""
@@ -274,7 +283,7 @@ class Run:
         """Have the members fetch from the master what they lack, and await them. Return whether
         this part is over already, and the number of the last event."""
         self.missing = set(self.copy.members)
-        _, cause = self.enter(STAGING_IN, Stage.STAGING_IN, math.inf, cause)
+        _, cause = self.enter(STAGING_IN, Stage.STAGING_IN, inf, cause)
         self.owner.stage_in(self.copy, self.plan.fetches, cause)
         return False, cause
 
@@ -291,7 +300,7 @@ class Run:
         the run computes to the end. Return whether this part is over already, and the number of the
         last event."""
         left = remaining(self.work, self.base)
-        period = math.inf if step is OVERDUE else self.plan.period
+        period = inf if step is OVERDUE else self.plan.period
         # No checkpoint is begun when no work would be left after it (P7).
         last = left - period <= ROUNDING * self.work
         if not last and step is COMPUTING and self.saving.counts_by(period):
@@ -306,7 +315,7 @@ class Run:
         step = STEPS[self.step >= COMPUTING, level]
         if cost is not None:
             return self.enter(step, CHECKPOINTS, cost, cause)
-        _, cause = self.enter(step, SENDS, math.inf, cause)
+        _, cause = self.enter(step, SENDS, inf, cause)
         self.send_images(cause)
         return False, cause
 
@@ -374,16 +383,21 @@ class Run:
         if length <= 0 and step is not LAST_VERIFICATION:
             self.part = IDLE
             return True, cause
-        rate, actor = 0.0, self.actor
+        rate, end, actor = 0.0, inf, self.actor
         if stage in BY_MESSAGES:
             self.part = IDLE
         else:
-            rate = self._rate()
-            self.part = Progress(length, 0, rate, actor.system.loop.now)
+            rate, now = self._rate(), actor.system.loop.now
+            self.part = Progress(length, 0, rate, now)
+            if rate == 1 or not length:  # `Progress.end`, for a part that begins
+                end = now + length
+            elif rate:
+                end = now + length / rate
         if length and step is not OVERDUE:  # in OVERDUE the run computes on
             name, number = actor.name, self.number
             cause = actor.record(cause, StageStarted, name, number, stage, rate, self.base)
-        self._aim(cause)
+        if end < inf:
+            self._await(end, cause)
         if self.owner.parts.watchers:
             self._watch()
         return False, cause
@@ -454,8 +468,12 @@ class Run:
     def _aim(self, cause: int) -> None:
         part = self.part
         end = part.end() if part.work else part.since
-        if end is None or end == math.inf or part is IDLE:
-            return
+        if end is not None and end != inf and part is not IDLE:
+            self._await(end, cause)
+
+    def _await(self, end: float, cause: int) -> None:
+        """Set the timer for the end of the present part. `cause` is the number of the event that
+        leads to it."""
         self.due, self.cause = end, cause
         phase = RUNS_END if self.step is LAST_VERIFICATION else PARTS_END
         self._timer = self.actor.at(end, self._over, cause, phase)
@@ -463,4 +481,4 @@ class Run:
     def _stop(self) -> None:
         if self._timer is not None:
             self.actor.cancel(self._timer)
-            self._timer, self.due = None, math.inf
+            self._timer, self.due = None, inf

@@ -194,21 +194,21 @@ class Scheduler(Actor):
         if self.system.journal.length >= self.look_at:
             self._look_for_progress()
         worker, state = message.index, message.state
-        self.pool.move(worker, state, message.until)
-        dispatcher = self.dispatcher
+        copy, dispatcher = self.pool.move(worker, state, message.until), self.dispatcher
         if state is UP:
             if dispatcher.tracker is not None:
                 dispatcher.tracker.free(((worker, worker),), cause)
             for part in self.to[CAME_UP]:
                 part.came_up(worker, message.repaired, cause)
-        copy = dispatcher.holder(worker)
-        job = dispatcher.job_of(copy)
+        if worker in dispatcher.rest:
+            copy = -1
+        job = None if copy < 0 else dispatcher.job_of(copy)
         if job is not None:
             self.send(job, MemberStateChanged(copy, worker, state, message.hidden), cause)
-        if job is not None and message.hidden:
-            self.hide(worker, cause)
-        else:
-            self.known(worker, state, cause, copy if state is DOWN else -1)
+            if message.hidden:
+                self.hide(worker, cause)
+                return
+        self.known(worker, state, cause, copy if state is DOWN else -1)
 
     def known(self, worker: int, state: WorkerState, cause: int, copy: int) -> None:
         """Act on a worker's change of state, once the job that holds it knows of it: let the parts
@@ -217,7 +217,8 @@ class Scheduler(Actor):
         if state is DOWN:
             for part in self.to[WENT_DOWN]:
                 part.went_down(worker, copy, cause)
-            self.holdings.pop(worker, None)
+            if self.holdings:
+                self.holdings.pop(worker, None)
             for workers in self.programmed.values():
                 workers.discard(worker)
         # Deciders know of no spares, but for one that is a member.

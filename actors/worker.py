@@ -10,7 +10,7 @@ from attrs import define, field
 
 from actors.events import NoticeGiven, WorkerChanged, WorkerSpeedChanged
 from actors.repair_messages import BackFromRepair, GoToRepair, StruckWhileDown, Unit
-from actors.runtime import Actor, Phase, System, handles
+from actors.runtime import Actor, Phase, System, constants_as_arguments, handles
 from actors.transfer_client import TransferClient
 from actors.worker_messages import (
     CalledButDown,
@@ -40,7 +40,7 @@ Notice = tuple[float, float | None]
 given."""
 
 
-@define(eq=False)
+@define(eq=False, field_transformer=constants_as_arguments)
 class Worker(Actor):
     """A processor that computes while UP, keeps its memory but does nothing while RECLAIMED, and
     loses its memory when DOWN (volatile13, section III.B).
@@ -315,8 +315,8 @@ class Worker(Actor):
             lasts = fault.detection or fault.logs_detection or self._until > due_by
             until = self._until if lasts and not self._broken else None
             detection = fault.detection if fault.logs_detection else None
-            injected = self._failed_by if fault.law < 0 else None
-            cause = self._struck[0][1] if self._struck else injected
+            outside = self._failed_by if fault.law < 0 else self.system.origin
+            cause = self._struck[0][1] if self._struck else outside
             fall = self._change(DOWN, until, hidden, detection, cause)
             self._downtime_end = self._until, fall
             if hidden and self._hidden is None:
@@ -351,30 +351,35 @@ class Worker(Actor):
         it. `cause`: number of the event of the fault that struck the worker's unit; None: the cause
         is found from what ends or begins at this instant.
         """
-        loop, was = self.system.loop, self.state
-        now, due_by, (over, fall) = loop.now, loop.due_by, self._downtime_end
-        ends = was is DOWN and now <= over <= due_by
+        was, ends = self.state, False
         if cause is None:
-            cause = fall if ends else self.system.origin
-            if not ends and self._acted[0] == now and self._explains(state):
-                cause = self._acted[1]
-            comes, repair = self._comes, self._repair
-            if comes is not None and state is UP and was is RECLAIMED and now <= comes[0] <= due_by:
-                cause = comes[1]
-            if repair is not None and repair[0] == now and self._repairs(was, state):
-                ends, cause = was is DOWN, repair[1]
+            cause, ends = self._reason(was, state)
         self.become(state)
         cause = self.record(cause, WorkerChanged, self.index, state, was, until, detection)
         if state is DOWN:
             self._went_down = cause
-        self.send(
-            self.scheduler,
-            StateChanged(self.index, state, until, hidden, ends and state is UP),
-            cause,
-        )
+        changed = StateChanged(self.index, state, until, hidden, ends and state is UP)
+        self.send(self.scheduler, changed, cause)
         if self.transfers is not None:
             self.transfers.moved(state, cause, hidden)
         return cause
+
+    def _reason(self, was: WorkerState, state: WorkerState) -> tuple[int, bool]:
+        """Return the number of the event because of which the worker, no fault striking it, changes
+        its state from `was` to `state` at this instant, and whether a downtime or a repair ends
+        now."""
+        loop, (over, fall) = self.system.loop, self._downtime_end
+        now, due_by = loop.now, loop.due_by
+        ends = was is DOWN and now <= over <= due_by
+        cause = fall if ends else self.system.origin
+        if not ends and self._acted[0] == now and self._explains(state):
+            cause = self._acted[1]
+        comes, repair = self._comes, self._repair
+        if comes is not None and state is UP and was is RECLAIMED and now <= comes[0] <= due_by:
+            cause = comes[1]
+        if repair is not None and repair[0] == now and self._repairs(was, state):
+            ends, cause = was is DOWN, repair[1]
+        return cause, ends
 
     def _repairs(self, was: WorkerState, state: WorkerState) -> bool:
         """Return whether a worker that went to repair, or came back, at this instant changes its

@@ -5,7 +5,7 @@ Coroutine actors (`coroutines`) and plain asyncio programs (`simulate`) are for 
 simulations: Holdfast's world needs neither, and a run of it does not load them.
 """
 
-from actors.runtime.actor import Actor, Home, handles, message
+from actors.runtime.actor import Actor, Home, constants_as_arguments, handles, message
 from actors.runtime.entries import NOTHING, Phase, Timer
 from actors.runtime.errors import (
     ActorFailed,
@@ -46,6 +46,7 @@ __all__ = [
     "Unresolved",
     "VirtualTimeLoop",
     "WorkersRetired",
+    "constants_as_arguments",
     "handles",
     "message",
     "rare_collections",
