@@ -20,7 +20,7 @@ from actors.events import (
     Stage,
     TransferStarted,
 )
-from actors.intervals import Intervals, common, count_in, members
+from actors.intervals import Intervals, among, common, count_in, members
 from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.history.head import Head
@@ -145,6 +145,12 @@ class Job:
         """Return whether there are workers that both jobs may have."""
         mine, its = self.partition, other.partition
         return mine is None or its is None or bool(mine.shared(its))
+
+    def may_have(self, worker: int) -> bool:
+        """Return whether the worker, or a spare that may replace it, is one of the job's
+        partition."""
+        mine = self.partition
+        return mine is None or worker >= mine.able or bool(among(mine.workers, (worker,)))
 
     def before(self, first: bool) -> float:
         """Return the time that passes before the members of a run of the job fetch anything.

@@ -12,10 +12,10 @@ from copy import copy
 from math import inf
 from typing import Any
 
-from attrs import asdict, define, field, frozen
+from attrs import asdict, define, evolve, field, frozen
 
 from actors.events import ScenarioStarted
-from actors.intervals import count_in, intervals_of, numbers_in, text
+from actors.intervals import count_in, intervals_of, meet, numbers_in, spans_in, text
 from actors.runtime import Record
 from policies.availability import WorkerState
 from policies.interface.queue import Moment
@@ -146,6 +146,17 @@ class Look(Listener):
         rooms = {job.name: told.room(job, runs) for job in others} if told.rows else {}
         machine = history.free, history.spare, aside, away, away_members
         return cls(*machine, others, held(runs), rooms)
+
+    def concerning(self, me: Job) -> Look:
+        """Return what of this concerns a job: of its partition's workers, who holds them and which
+        are away, and the jobs that wait for them."""
+        mine = me.partition
+        if mine is None:
+            return self
+        away = {state: [*filter(me.may_have, them)] for state, them in self.away.items()}
+        held = [it for it in self.held if meet(mine.workers, spans_in(it.processors))]
+        waiting = [it for it in self.waiting if me.meets(it)]
+        return evolve(self, away=away, held=held, waiting=waiting)
 
     @property
     def away_others(self) -> dict[WorkerState, int]:

@@ -148,7 +148,7 @@ class Waits(Listener):
         if wait is None or promise is None or promise.broken is not None:
             return
         if promise.start is not None and promise.start * ROUNDING < now:
-            look = Look.at(history, self.job)
+            look = Look.at(history, self.job).concerning(wait.me)
             upset = [it for it in look.held if upsets(promise, it)]
             look = evolve(look, waiting=[], held=upset)
             wait.promises[-1] = evolve(promise, broken=Broken(promise.start, look))
@@ -205,9 +205,9 @@ class Waits(Listener):
             return self._before
         self._before = self._free(wait.me)
         if self.history.windows:
-            self._numbers = frozenset(self.history.free_workers)
+            self._numbers = frozenset(filter(wait.me.may_have, self.history.free_workers))
         if not wait.instants:
-            wait.look = Look.at(self.history, self.job)
+            wait.look = Look.at(self.history, self.job).concerning(wait.me)
             self._unsettled.append(wait.look)
         return self._before
 
@@ -216,20 +216,23 @@ class Waits(Listener):
             it.run_started(run, record)
         wait, job = self._open, run.job
         self._reserved.pop(job.name, None)
+        if job.name != self.job and self._cancellation is not None:
+            self.preempted[self._cancellation], self._cancellation = run, None
+            if wait is not None:
+                wait.preempted = run
+        if wait is None or not wait.me.meets(job):
+            return
         if job.name != self.job:
-            if self._cancellation is not None:
-                self.preempted[self._cancellation], self._cancellation = run, None
-                if wait is not None:
-                    wait.preempted = run
             self._begun.append(run)
-        if wait is not None and job.seq > wait.me.seq and job.name not in wait.passed:
+        if job.seq > wait.me.seq and job.name not in wait.passed:
             wait.passed[job.name] = run
 
     def run_released(self, run: Run, record: Record) -> None:
         for it in self._unsettled:
             it.run_released(run, record)
         # Workers that a new run takes over are not free.
-        if self._open is not None and not run.taken_over:
+        wait = self._open
+        if wait is not None and not run.taken_over and wait.me.meets(run.job):
             self._freed.append(run)
 
     def run_ended(self, run: Run, record: Record, done: float) -> None:
@@ -237,9 +240,9 @@ class Waits(Listener):
         # A strategy of a user's own may cancel a run for no other job, of which logs say nothing.
         preempts = header is not None and header.preempts
         if run.outcome in (Outcome.LOST, Outcome.FAILED):
-            if self._open is not None:
+            if (wait := self._open) is not None and wait.me.meets(run.job):
                 self._upset.append(run)
-                self._open.upset[run.job.name] = run
+                wait.upset[run.job.name] = run
         elif preempts and run.outcome is Outcome.CANCELLED and run.job.name == self.job:
             self._cancellation = record.seq
 
@@ -248,7 +251,8 @@ class Waits(Listener):
             self._cancellation = None
 
     def worker_changed(self, worker: Worker, record: Record) -> None:
-        if self._open is None:
+        wait = self._open
+        if wait is None or not wait.me.may_have(worker.number):
             return
         if worker.state is WorkerState.UP:
             self._back.append(worker.number)

@@ -292,6 +292,20 @@ def test_trace_names_the_job_in_the_way_and_the_workers_that_are_shared(tmp_path
     assert "batch" in "\n".join(read_instant(LogFile(log), 1).lines())
 
 
+def test_trace_names_nothing_of_a_partition_without_workers_of_the_jobs_own() -> None:
+    """J3 waits for J1 until 10. J2 and J4 hold workers 6-7, of which a fault takes 7 at 4."""
+    mine = {"processors": 6, "time": 5, "release": 1}
+    theirs = {"processors": 1, "time": 8, "release": 2, "queue": "other"}
+    jobs = [(6, 10), (1, 9, "other"), mine, theirs, theirs | {"release": 3}]
+    faults = {"kind": "list", "downtime": 6, "strikes": [(4, 7)]}
+    result = run(table(jobs, [BATCH, {"name": "other", "units": "6-7"}], faults=faults))
+    told = str(result.trace("J3")).partition("where its")[0]
+    assert "0 of 6 processors of partition batch are free\n" in told
+    assert "possible now: J1 (6 processors, 6 of them now its own) ends; 6 are free" in told
+    for foreign in ("J2", "J4", "J5", "worker 7", "DOWN", "came later"):
+        assert foreign not in told
+
+
 # --- laws ----------------------------------------------------------------------------------------
 
 SIZES = st.integers(1, 4)
