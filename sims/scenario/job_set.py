@@ -101,6 +101,13 @@ class JobSet(Sequence[BatchJob]):
         return names
 
     @property
+    def places(self) -> NDArray[np.int_]:
+        """Position of each job among all that its source has."""
+        if self._places is not None:
+            return self._places
+        return np.fromiter((job.index for job in self._made), int, len(self._made))
+
+    @property
     def widths(self) -> NDArray[np.float64]:
         """Least number of workers that a run of each job can have."""
         return self._rows["processors"] if self._places is not None else self._each(asked_of)

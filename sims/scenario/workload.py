@@ -34,7 +34,7 @@ from sims.scenario import Scenario
 from sims.scenario.job_set import JobSet
 from sims.scenario.jobs import RESERVED, AnyJob, JobSection, RigidSection
 from sims.scenario.jobs.files import read_jobs
-from sims.scenario.jobs.logs import Replay, Rule, Selection
+from sims.scenario.jobs.logs import Replay, Selection
 from sims.scenario.jobs.sources import arrivals
 from sims.scenario.jobs.speedups import Application
 from sims.scenario.parts import PARTS
@@ -66,7 +66,7 @@ def workload(scenario: Scenario, system: System) -> Workload:
     own = dict[int, AnyJob]()
     if isinstance(section, RigidSection) and (section.log or section.lublin):
         log = _replay(section, scenario, system)
-        names = next(filter(None, (part.named(scenario, log) for part in PARTS)), {})
+        names = _named(scenario, log)
         found = JobSet.logged(log.rows, partial(_logged, section))
         log = log.without_rows()
     else:
@@ -205,8 +205,23 @@ def _replay(section: RigidSection, scenario: Scenario, system: System) -> Replay
     if section.resample:
         log = section.resample.apply(log, system.stream("workload/resample"))
     if section.scale:
-        log = section.scale.apply(log, workers, Rule.CUT_WIDE in section.select.clean)
+        log = section.scale.apply(log, partial(_load, section, scenario))
     return section.select.cut(log, workers)
+
+
+def _named(scenario: Scenario, log: Replay) -> Mapping[str, str]:
+    """Map jobs of a log to what the log names besides their queue, where a mechanism asks."""
+    return next(filter(None, (part.named(scenario, log) for part in PARTS)), {})
+
+
+def _load(section: RigidSection, scenario: Scenario, log: Replay) -> float:
+    """Return the load of those jobs of a log that will take part, cut to the platform's size where
+    the section says so. Raises InputError where none will."""
+    workers = scenario.full_platform.size
+    log = section.select.cut(log, workers)
+    found = JobSet.logged(log.rows, partial(_logged, section))
+    fitting, _ = _fitting(scenario, found, {}, _named(scenario, log), log.left_out)
+    return evolve(log, rows=log.rows[fitting.places]).load(workers)
 
 
 def _logged(

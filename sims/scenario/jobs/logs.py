@@ -4,7 +4,7 @@ load, and resampling of a log that is too short."""
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import inf
 from typing import Annotated, Any, Literal, Self
 
@@ -118,18 +118,12 @@ class Replay:
         waits = np.full(len(self), np.nan)
         return evolve(self.change("", 0, waits=waits), begins=None)
 
-    def load(self, workers: int, cut: bool = False) -> float:
+    def load(self, workers: int) -> float:
         """Return the load: the jobs' area over the capacity of `workers` workers from the first
-        submission to the last; inf where all are submitted at once, or there are none.
-
-        Jobs that need more than `workers` count as `workers` wide if `cut` is set, otherwise not at
-        all.
-        """
-        sizes = np.minimum(self["processors"], workers) if cut else self["processors"]
-        fit = sizes <= workers
-        submitted = self["submitted"][fit]
+        submission to the last; inf where all are submitted at once, or there are none."""
+        submitted, area = self["submitted"], float(np.dot(self["times"], self["processors"]))
         span = float(np.ptp(submitted)) if len(submitted) else 0.0
-        return float(np.dot(self["times"][fit], sizes[fit])) / (workers * span) if span else np.inf
+        return area / (workers * span) if span else np.inf
 
 
 class Rule(enum.Enum):
@@ -303,8 +297,8 @@ class ScaledBy(enum.Enum):
 
 class Scale(Section):
     """`[job.scale]`: a higher or lower load than the log's. Load is the jobs' area over the
-    platform's capacity from the first submission to the last; jobs that are larger than the
-    platform, which are left out, do not count."""
+    platform's capacity from the first submission to the last; jobs that the platform, a partition
+    or a limit leaves out do not count."""
 
     by: ScaledBy = ScaledBy.ARRIVALS
     """Quantity that is scaled: `arrivals`, `processors` or `times`."""
@@ -318,19 +312,18 @@ class Scale(Section):
         if (self.factor is None) == (self.load is None):
             raise Unacceptable("factor", self.factor, "either `factor` or `load`")
 
-    def apply(self, log: Replay, workers: int, cut: bool = False) -> Replay:
+    def apply(self, log: Replay, load: Callable[[Replay], float]) -> Replay:
         """Return the jobs with their submissions, processors or times scaled, by `factor` or to the
-        `load` that is asked for on a platform of `workers` workers.
+        load that is asked for; `load` returns that of the jobs that take part.
 
-        `cut` means that jobs larger than the platform will get all of it; otherwise they do not
-        count in the load. Raises InputError where a load is asked for and the log has none, as all
-        its jobs are submitted at once.
+        Raises InputError where a load is asked for and there is none, as all jobs are submitted at
+        once.
         """
-        before = log.load(workers, cut)
+        before = load(log)
         if self.load is not None and not np.isfinite(before):
             raise unfit(
                 "job.scale.load",
-                "the jobs that fit the platform are submitted at once: they have no load",
+                "the jobs that take part are submitted at once: they have no load",
                 "`factor`",
             )
         factor = self.factor if self.load is None else self.load / before
@@ -341,7 +334,7 @@ class Scale(Section):
             sooner = {name: Preceding(it.name, it.think / factor) for name, it in chains}
             scaled = evolve(scaled, preceding=sooner)
         how = f"{self.by.value} scaled by {factor:.6g}: load {before:.4g} is now"
-        return scaled.change(f"{how} {scaled.load(workers, cut):.4g}", len(log)).unlike()
+        return scaled.change(f"{how} {load(scaled):.4g}", len(log)).unlike()
 
     def _scaled(self, log: Replay, factor: float) -> dict[str, NDArray[Any]]:
         match self.by:

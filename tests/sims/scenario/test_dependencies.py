@@ -229,10 +229,15 @@ def test_jobs_drawn_anew_keep_the_chains_that_lie_within_their_block() -> None:
         assert before == Preceding(name.replace("J2", "J1"), 8.0)
 
 
+def on_four(jobs: Replay) -> float:
+    """The load of these jobs on four workers."""
+    return jobs.load(4)
+
+
 def test_a_higher_rate_of_arrivals_shortens_the_time_to_think() -> None:
-    found = Scale(factor=2).apply(replay(), 4)
+    found = Scale(factor=2).apply(replay(), on_four)
     assert found.preceding == {"J2": Preceding("J1", 4.0), "J3": Preceding("J2", 2.0)}
-    assert Scale(by="times", factor=2).apply(replay(), 4).preceding == replay().preceding
+    assert Scale(by="times", factor=2).apply(replay(), on_four).preceding == replay().preceding
 
 
 def test_a_window_of_a_log_keeps_its_chains() -> None:

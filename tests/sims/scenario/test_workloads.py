@@ -136,31 +136,74 @@ def test_wide_jobs_get_the_whole_machine_where_a_rule_says_so(jobs: Replay) -> N
 
 
 def test_load_is_area_over_what_the_platform_could_do_meanwhile() -> None:
-    """Of jobs that are too large for it, only where they are cut."""
     jobs = replay([(0, 30, 4), (100, 10, 8), (200, 20, 2)])
     assert jobs.load(8) == pytest.approx((30 * 4 + 10 * 8 + 20 * 2) / (8 * 200))
-    assert jobs.load(4) == pytest.approx((30 * 4 + 20 * 2) / (4 * 200))
-    assert jobs.load(4, cut=True) == pytest.approx((30 * 4 + 10 * 4 + 20 * 2) / (4 * 200))
-    for cut in (False, True):
-        assert Scale(load=0.5).apply(jobs, 4, cut).load(4, cut) == pytest.approx(0.5)
+
+
+SWF = """\
+1 0 -1 30 4 -1 -1 4 -1 -1 1 1 1 1 1 1 -1 -1
+2 100 -1 10 8 -1 -1 8 -1 -1 1 1 1 1 1 1 -1 -1
+3 200 -1 20 2 -1 -1 2 -1 -1 1 2 1 1 1 2 -1 -1
+4 300 -1 50 3 -1 -1 3 -1 -1 1 2 1 1 1 2 -1 -1
+"""
+ALL_BUT_J2 = (30 * 4 + 20 * 2 + 50 * 3) / (4 * 300)
+
+
+@pytest.mark.parametrize(
+    ("sections", "load"),
+    [
+        ({}, ALL_BUT_J2),
+        ({"job": {"select": {"clean": ["cut-wide"]}}}, ALL_BUT_J2 + 10 * 4 / (4 * 300)),
+        (
+            {"policy": {"limits": [{"per": "user", "processors": 2, "only": [2]}]}},
+            (30 * 4 + 20 * 2) / (4 * 200),
+        ),
+        (
+            {
+                "platform": {
+                    "partitions": [{"name": "1", "units": "0-3"}, {"name": "2", "units": "2-3"}]
+                }
+            },
+            (30 * 4 + 20 * 2) / (4 * 200),
+        ),
+    ],
+    ids=["platform", "cut", "limit", "partition"],
+)
+def test_the_load_that_is_scaled_is_that_of_the_jobs_that_take_part(
+    sections: dict[str, dict[str, Any]], load: float, tmp_path: Path
+) -> None:
+    """J2 is too large for the platform, J4 for its user's limit and for its partition."""
+    (tmp_path / "log.swf").write_text(SWF)
+    scaled = {"kind": "rigid", "swf": {"file": "log.swf"}, "scale": {"load": 0.5}}
+    table: dict[str, Any] = {"name": "scaled", "platform": {"workers": 4}, "job": scaled}
+    table["policy"] = {"name": "EASY"}
+    table |= {key: table[key] | more for key, more in sections.items()}
+    found = recorded(read(table, "scaled"), tmp_path)
+    told = [it.event.how for it in found if isinstance(it.event, JobsChanged)]
+    assert f"arrivals scaled by {0.5 / load:.6g}: load {load:.4g} is now 0.5" in told
+
+
+def load_of(jobs: Replay) -> float:
+    """The load of all these jobs."""
+    return jobs.load(WORKERS)
 
 
 @given(JOBS, st.floats(0.1, 3), st.sampled_from((ScaledBy.ARRIVALS, ScaledBy.TIMES)))
 def test_the_load_asked_for_is_reached(jobs: Replay, load: float, by: ScaledBy) -> None:
     scale = Scale(by=by, load=load)
-    fitting = jobs["submitted"][jobs["processors"] <= WORKERS]
-    if not len(fitting) or fitting[0] == fitting[-1]:
+    submitted = jobs["submitted"]
+    if not len(jobs) or submitted[0] == submitted[-1]:
         with pytest.raises(InputError, match="no load"):
-            scale.apply(jobs, WORKERS)
+            scale.apply(jobs, load_of)
         return
-    found = scale.apply(jobs, WORKERS)
+    found = scale.apply(jobs, load_of)
     assert found.load(WORKERS) == pytest.approx(load)
     assert found.changed[0][1] == len(jobs)
 
 
 @given(JOBS, st.floats(0.2, 5))
 def test_scaled_sizes_are_whole_and_at_least_one(jobs: Replay, factor: float) -> None:
-    found = Scale(by=ScaledBy.PROCESSORS, factor=factor).apply(jobs, WORKERS)
+    found = Scale(by=ScaledBy.PROCESSORS, factor=factor).apply(jobs, load_of)
     sizes = found["processors"]
     assert sizes.min() >= 1
     assert (np.abs(sizes - np.maximum(1, jobs["processors"] * factor)) <= 0.5).all()
