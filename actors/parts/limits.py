@@ -155,8 +155,10 @@ class Limits(QueuePart):
         return bool(self.held and state.cells is not None and state.cells.exclusive)
 
     def carried_out(self, scheduler: Deciding, state: WaitingJobs, cause: int) -> None:
-        """Have the decider decide once more at this instant if runs hold fewer processors than were
-        counted for them, as their last node is smaller."""
+        """Take those jobs out of the queue that would exceed a limit beside those that have started
+        behind them, and have the decider decide once more at this instant if runs hold fewer
+        processors than were counted for them, as their last node is smaller."""
+        self._hold(state, [it for it in state.queue if self._exceeds(it)])
         if self.over and self.held:
             scheduler.decide_soon(cause)
 

@@ -473,6 +473,12 @@ class QueueChecks(DecisionChecks):
         most = self.w.head.processors if size is None else size
         return room < self._occupied(self.w.jobs[name], most)
 
+    def held_back(self, name: str) -> bool:
+        """Return whether a limit keeps this waiting job from starting; false where the log does not
+        say how many workers it asks for."""
+        known = self.published is not None and name in self.published.sizes
+        return known and bool(self.limits.limits) and self._may_be_held(name)
+
     def _widened(self, before: ReservationMade, event: ReservationMade) -> bool:
         """Return whether the reservation `event` is the kept one `before` with another number of
         workers only: a worker was called for its job, which waits for those that it holds ready too

@@ -62,6 +62,7 @@ class ExpectedReserve:
         w.turns.decides()
         job: ExpectedJob = allowed(w.jobs.get(event.job), "no such job waits")
         allowed(not job.copies, f"{event.job} has started")
+        allowed(not w.decider.held_back(event.job), f"{event.job} is above a limit")
         self.pass_over()
         others = self._own(job, self.called)
         allowed(not others, "another worker has been called and has not come")
@@ -155,12 +156,13 @@ class ExpectedReserve:
 
     def close(self) -> None:
         """Check at the end of an instant with a decision that a worker was called if one is left
-        and all waiting jobs that compete for the same workers lack some. If only some of these jobs
-        do, the log does not say for which one a worker would be called."""
+        and all waiting jobs that compete for the same workers lack some, without those that are
+        held back. If only some of these jobs do, the log does not say for which one a worker would
+        be called."""
         w = self.w
         if w.capped or w.turns.ended or not w.decider.triggers:
             return
-        waiting = [job for job in w.jobs.values() if not job.copies]
+        waiting = [it for it in w.jobs.values() if not (it.copies or w.decider.held_back(it.name))]
         for them in cells.apart(w, waiting):
             lack = all(map(self._lacks, them))
             could = all(self._ready(it) and not self._own(it, self.called) for it in them)

@@ -38,12 +38,12 @@ PARTS: tuple[ScenarioPart, ...] = (
     Detection(),
     Repair(),
     Notice(),
-    Reserve(),  # the log's head has it before windows, and those before partitions
     Maintenance(),
     Dependencies(),  # the head has them before the partitions of jobs
     Partitions(),  # jobs that fit into no partition are left out before those above a limit
     WholeNodes(),  # the head has partitions first
     Limits(),
+    Reserve(),  # workers are called for jobs that limits leave in the queue
     Agents(),
 )
 """The mechanisms, in the order in which they are asked."""

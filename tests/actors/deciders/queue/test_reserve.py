@@ -100,6 +100,23 @@ def test_a_called_worker_is_one_like_all_others_afterwards() -> None:
     assert [(t, it.processors) for t, it in seen(found, RunStarted)] == [(0, "0-4"), (4, "0-5")]
 
 
+@pytest.mark.parametrize("behind", [False, True])
+def test_nobody_is_called_for_a_job_above_a_limit(behind: bool) -> None:
+    """A has worker 0. B lacks a worker, but is above the limit until C, which starts at the same
+    decision, behind B or ahead of it, ends at 5. Worker 2 is called then, and comes at 8."""
+    jobs: list[Table] = [
+        {"name": "A", "processors": 1, "time": 10},
+        {"name": "B", "processors": 2, "time": 4, "group": "g"},
+        {"name": "C", "processors": 1, "time": 5, "group": "g"},
+    ]
+    policy = {"name": "greedy", "limits": [{"per": "group", "jobs": 1}]}
+    found = records([], jobs if behind else [jobs[0], jobs[2], jobs[1]], 4, policy=policy)
+    calls = [(t, it.worker, it.job) for t, it in seen(found, ReserveCalled)]
+    assert calls == [(5, 2, "B")]
+    starts = {it.job: (t, it.processors) for t, it in seen(found, RunStarted)}
+    assert starts == {"A": (0, "0"), "C": (0, "1"), "B": (8, "1-2")}
+
+
 @pytest.mark.parametrize("partitions", [[], [{"name": "all", "units": "0-6", "default": True}]])
 @pytest.mark.parametrize("delay", [0, 3])
 def test_conservative_backfilling_promises_a_start_once_the_called_worker_has_come(
