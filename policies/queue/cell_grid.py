@@ -179,7 +179,8 @@ class Grid:
         """Move a reservation of these workers for a duration `held` from the time `before` to the
         earlier time `start`; it would not be over by then."""
         times, row = self.times, self.adds(parts)
-        self.rows[bisect_left(times, start) : self.at(before)] -= row
+        last = self.at(before)  # a new step may make the rows anew
+        self.rows[bisect_left(times, start) : last] -= row
         stop = self.at(start + held)
         end = self.at(before + held)
         self.rows[stop:end] += row

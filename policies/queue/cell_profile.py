@@ -96,7 +96,8 @@ class CellProfile:
             return None
         times = grid.times
         first, last = max(0, bisect_right(times, since) - 1), bisect_left(times, start)
-        few = (grid.rows[first:last, self._column(waiting)] < processors).tobytes()
+        column = self._column(waiting)  # a new one makes the rows anew
+        few = (grid.rows[first:last, column] < processors).tobytes()
         if (enough := few.find(0)) < 0:
             sought.add(processors, shortest, start)
             return None

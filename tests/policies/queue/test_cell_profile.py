@@ -5,13 +5,14 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from policies.interface.cells import Cells
 from policies.interface.queue import BatchJob, BatchView, Queued, Run
 from policies.maths.speedup import Rigid
-from policies.queue.cell_grid import NOW, Place
+from policies.queue.cell_grid import NOW, Grid, Place
 from policies.queue.cell_profile import CellProfile
 from policies.queue.free_profile import Sought
 
@@ -52,6 +53,15 @@ def free_by_slot(profile: CellProfile, cell: int) -> list[int]:
         until = grid.times[step + 1] if step + 1 < len(grid.times) else 80
         found += [int(grid.rows[step, column])] * int(until - time)
     return found
+
+
+def test_a_place_is_moved_also_where_a_step_for_its_begin_makes_the_rows_anew() -> None:
+    """A worker is used from 0 to 15 in place of 10 to 25; there is no room for a step that begins
+    at 10."""
+    grid = Grid([0, 20], np.array([[3], [4]]), {0: 0}, set())
+    grid.slide(((0, 1),), 0, 10, 15)
+    free = [int(it) for it in grid.rows[: len(grid.times), 0]]
+    assert dict(zip(grid.times, free, strict=True)) == {0: 2, 10: 3, 15: 4, 20: 5, 25: 4}
 
 
 @given(RUNS, st.lists(KINDS, min_size=1, max_size=8), WINDOWS)

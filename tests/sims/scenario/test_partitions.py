@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from actors.events import (
@@ -349,6 +349,11 @@ def with_standbys(jobs: list[Table], standbys: int, policy: str) -> list[Table]:
 @given(
     *(JOBS, JOBS, FAULTS, WINDOWS, st.sampled_from(POLICIES)),
     *(st.integers(0, 2), st.sampled_from(["lowest", "nodes", "compact"])),
+)
+@example(
+    [{"processors": 1, "time": 1}, {"processors": 1, "time": 2, "estimate": 1}],
+    [{"processors": n, "time": 1, "estimate": it} for n, it in [(1, 1), (1, 2), (4, 1)]],
+    *([], [(0, 1, {0})], "conservative", 0, "lowest"),
 )
 def test_jobs_of_disjoint_partitions_run_as_in_scenarios_of_their_own(
     here: list[Table],
