@@ -19,7 +19,7 @@ from pydantic import SkipValidation
 from actors.decisions import BadDecision, raised
 from actors.events import SCHEMA, End, ScenarioEnded, ScenarioStarted
 from actors.limit import TimeLimit
-from actors.runtime import ActorFailed, Sink, System, VirtualTimeLoop
+from actors.runtime import ActorFailed, Sink, System, VirtualTimeLoop, WorkersRetired
 from policies.interface import BatchPolicy, ServiceOrder
 from sims.errors import COMMAND_LINE, FAILED, InputError
 from sims.scenario import SEEDS, Scenario
@@ -167,6 +167,9 @@ def _run(
     concerns: Exception | None = None
     try:
         system.run(contained=True)
+    except WorkersRetired:
+        system.journal.record(system.journal.length - 1, ScenarioEnded, End.DEPLETED)
+        raise
     except ActorFailed as failed:
         concerns = _of_user(failed, system)
         if concerns is None:

@@ -28,6 +28,8 @@ class End(enum.Enum):
     """The cap on the makespan was reached with work unfinished."""
     DIVERGED = "diverged"
     """The policy kept changing its decisions without any progress."""
+    DEPLETED = "ran out of workers"
+    """Workers retired, and too few are left for a job, which can never end."""
 
 
 class DeciderKind(enum.Enum):
@@ -118,7 +120,7 @@ class ProcessesDescribed(Event):
 
 @frozen
 class ScenarioEnded(Event):
-    """Closes every log that was not interrupted."""
+    """Closes every log that was neither interrupted nor ended by an error of the run."""
 
     end: End
     """How the run of the scenario ended."""

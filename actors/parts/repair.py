@@ -173,8 +173,9 @@ class RepairReports(SchedulerPart):
     def _refuse_too_few(self, job: BatchJob, workers: Sequence[int]) -> None:
         left, needed = self.scheduler.pool.left, _needed(job)
         if left < needed:
-            problem = f"needs {needed:,} workers: {left:,} are left that are neither retired nor "
-            raise WorkersRetired(self.scheduler.now, job.name, workers[0], f"{problem}spares")
+            those = "1 is left that is" if left == 1 else f"{left:,} are left that are"
+            problem = f"needs {needed:,} workers: {those} neither retired nor spares"
+            raise WorkersRetired(self.scheduler.now, job.name, workers[0], problem)
 
     def _count(self, job: BatchJob, more: int) -> None:
         """Count a job that has come (`more` is 1) or is finished (-1) among those of its width. If

@@ -336,7 +336,7 @@ def end_workload(w: World, event: e.WorkloadEnded) -> Script:
 
 def end(w: World, event: e.ScenarioEnded) -> Script:
     """Check the last line, which says how the scenario ended: with all jobs over, at a cap on its
-    time, or because the policy made no progress."""
+    time, because the policy made no progress, or as too few workers were left."""
     completed, capped = event.end is e.End.COMPLETED, event.end is e.End.CAPPED
     framed(completed is (w.closed is not None), "the workload says else")
     framed(w.capped is None or capped, "runs were cut")
@@ -349,11 +349,11 @@ def end(w: World, event: e.ScenarioEnded) -> Script:
         listed = len(w.given.own)
         all_came = not listed or len(w.gone) + left_out == listed
         framed(all_came, "{} of {} jobs were submitted", len(w.gone), listed)
-        for part in w.parts[PartRules.finished]:
-            part.finished()
         yield event, w.closed
     else:
         yield event, 0 if capped else range(w.seq)
+    for part in w.parts[PartRules.ended]:
+        part.ended(event.end)
     # From now on nothing is due: an instant that is cut short lacks no line.
     w.turns.ended = True
 

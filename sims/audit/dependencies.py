@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from attrs import Factory, define
 
-from actors.events import DependenciesDescribed, JobCompleted, JobKilled, LogReplayed
+from actors.events import DependenciesDescribed, End, JobCompleted, JobKilled, LogReplayed
 from actors.runtime import Event
 from sims.audit.facts import HeadLine
 from sims.audit.law import LinePhase, comes, follows, framed, possible, same
@@ -95,5 +95,6 @@ class DependencyRules(PartRules):
     def reorders(self) -> bool:
         return bool(self.followed_by)
 
-    def finished(self) -> None:
-        framed(not self.followers, "jobs that follow others were not submitted")
+    def ended(self, end: End) -> None:
+        over = end is not End.COMPLETED or not self.followers
+        framed(over, "jobs that follow others were not submitted")

@@ -10,6 +10,7 @@ from attrs import Factory, define, field
 from actors.events import (
     CopiesSettled,
     DeciderKind,
+    End,
     EndExpected,
     MemberReplaced,
     PartMeasured,
@@ -234,8 +235,8 @@ class PartRules:
     def close(self) -> None:
         """Check at the end of an instant that no line about the mechanism is missing."""
 
-    def finished(self) -> None:
-        """Check at the end of a log whose jobs are all over that nothing is missing."""
+    def ended(self, end: End) -> None:
+        """Check that the log may end in this way, with its last line."""
 
 
 @define(eq=False)

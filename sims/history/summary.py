@@ -377,9 +377,9 @@ class Summary:
 
     @property
     def depleted(self) -> bool | None:
-        """Whether the run ended because too few workers were left that had not retired: false for
-        each run with an end, as such a run has none. None where the log stops before the end."""
-        return None if self.end is None else False
+        """Whether the run ended because too few workers were left that had not retired; None where
+        the log stops before the end."""
+        return None if self.end is None else self.end is End.DEPLETED
 
     @property
     def flowtimes(self) -> list[float]:

@@ -8,15 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from actors.decisions import BadDecision
 from actors.events import (
+    End,
     FaultBlamed,
     JobCompleted,
     RepairEnded,
     RepairStarted,
     RunEnded,
     RunStarted,
+    ScenarioEnded,
     ScenarioStarted,
     StandbysHeld,
     UnitFailed,
@@ -30,6 +33,8 @@ from policies.availability import WorkerState
 from sims.audit.audit import audit
 from sims.audit.scenario import given
 from sims.errors import InputError
+from sims.history.summary import Summary
+from sims.log import LogFile
 from sims.scenario.loader import scenario_of
 from sims.session import run
 
@@ -37,9 +42,9 @@ UP, DOWN = WorkerState.UP, WorkerState.DOWN
 Table = dict[str, Any]
 
 
-def records(strikes: list[list[float]], repair: Table, **more: Any) -> list[Record]:
-    """The log of a job of 12 s on 2 workers of 3, whose checkpoints are free and come each 1 s,
-    where faults strike at these times; the audit finds nothing wrong with it."""
+def scenario_with(strikes: list[list[float]], repair: Table, **more: Any) -> Table:
+    """A job of 12 s on 2 workers of 3, whose checkpoints are free and come each 1 s, where faults
+    strike at these times."""
     job = {"name": "A", "processors": 2, "time": 12}
     table = {
         "name": "repaired",
@@ -52,7 +57,12 @@ def records(strikes: list[list[float]], repair: Table, **more: Any) -> list[Reco
     for key, value in more.items():
         merged = isinstance(value, dict) and key in table and "laws" not in value
         table[key] = table[key] | value if merged else value
-    found = list(run(table).records())
+    return table
+
+
+def records(strikes: list[list[float]], repair: Table, **more: Any) -> list[Record]:
+    """The log of such a scenario; the audit finds nothing wrong with it."""
+    found = list(run(scenario_with(strikes, repair, **more)).records())
     assert list(audit(found)) == []
     return found
 
@@ -295,6 +305,29 @@ def test_a_job_that_needs_more_workers_than_are_left_is_an_error() -> None:
     retirement = {"kind": "faults-within", "faults": 1, "window": 5}
     with pytest.raises(WorkersRetired, match="worker 1 retires, and A needs 2 workers: 1 "):
         records([[2, 0], [5, 1]], fixed(1, retirement=retirement))
+
+
+def test_the_log_of_a_run_that_ran_out_of_workers_has_an_end(tmp_path: Path) -> None:
+    retirement = {"kind": "faults-within", "faults": 1, "window": 5}
+    scenario = scenario_with([[2, 0], [5, 1]], fixed(1, retirement=retirement))
+    log = tmp_path / "it.jsonl"
+    with pytest.raises(WorkersRetired):
+        run(scenario, log=log)
+    found = list(LogFile(log))
+    assert found[-1].event == ScenarioEnded(End.DEPLETED)
+    assert list(audit(found)) == []
+    summary = Summary()
+    for record in found:
+        summary(record)
+    assert (summary.depleted, summary.makespan) == (True, None)
+
+
+def test_no_run_in_which_none_retired_ends_for_want_of_workers() -> None:
+    found = records([[2, 0], [5, 1]], fixed(1))
+    place = next(k for k, it in enumerate(found) if it.t > 5)
+    end = evolve(found[place], event=ScenarioEnded(End.DEPLETED), t=5, cause=place - 1)
+    [violation] = audit([*found[:place], end])
+    assert "no worker retired that a job lacks" in violation.why
 
 
 def test_a_kept_member_that_retires_is_replaced_at_once() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from attrs import Factory, define
 
 from actors.events import (
+    End,
     FaultBlamed,
     RepairEnded,
     RepairLaw,
@@ -20,7 +21,7 @@ from actors.events import (
 from actors.runtime import Event
 from policies.availability import WorkerState
 from sims.audit.facts import ExpectedCopy
-from sims.audit.law import LinePhase, comes, follows, ordered, possible, same
+from sims.audit.law import LinePhase, comes, follows, framed, ordered, possible, same
 from sims.audit.parts import replacement
 from sims.audit.scenario import GivenRepair
 from sims.audit.turns import Script
@@ -405,6 +406,11 @@ class RepairRules(PartRules):
             RepairEnded: lambda w, event: _of(w).end(event),
             UnitRetired: lambda w, event: _of(w).retire(event),
         }
+
+    def ended(self, end: End) -> None:
+        retired = self.w.repairs is not None and self.w.repairs.retired
+        if end is End.DEPLETED:
+            framed(self.w.jobs and retired, "no worker retired that a job lacks")
 
     def close(self) -> None:
         if self.w.repairs is not None:
