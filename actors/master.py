@@ -32,7 +32,8 @@ class Request:
 
     worker: Actor = field(repr=False)
     index: int
-    begun: bool
+    started: bool
+    """Whether it has a channel, or a part of its message has passed already."""
     lacked: float
     """Channel time of all messages that the worker lacked when it asked, or when its channel was
     last taken away."""
@@ -41,26 +42,20 @@ class Request:
     master: Master = field(repr=False)
     standby: bool = False
     """Whether the worker is a standby, not a member of a run."""
-    since: float | None = None
-    """Time since which it has had a channel, from which `lacked` counts down; None: it has none."""
-
-    @property
-    def serving(self) -> bool:
-        return self.since is not None
-
-    @property
-    def started(self) -> bool:
-        return self.begun or self.since is not None
+    serving: bool = False
+    """Whether it has a channel, so that `lacked` counts down."""
+    since: float = 0
+    """Time since which it has had its channel."""
 
     @property
     def left(self) -> float:
-        if self.since is None:
+        if not self.serving:
             return self.lacked
         return max(self.lacked - (self.master.now - self.since), 0)
 
     def suspend(self) -> None:
         """Take the channel away; what has passed of the message counts as received."""
-        self.lacked, self.begun, self.since = self.left, True, None
+        self.lacked, self.serving = self.left, False
 
 
 @define(eq=False)
@@ -95,14 +90,14 @@ class Master(Actor):
     def ask(self, message: AskForChannel, cause: int) -> None:
         index, before = message.index, self.requests.get(message.index)
         if before is not None and not message.from_scratch:
-            before.lacked, before.begun, before.cause = message.left, message.begun, cause
-            if before.since is not None:
-                before.since = self.now  # `lacked` no longer has what has passed by now
+            before.lacked, before.cause = message.left, cause
+            before.started = message.begun or before.serving
+            before.since = self.now  # `lacked` no longer has what has passed by now
             if before.standby and not message.standby:
                 before.standby, self._asks[index] = False, cause
                 self._serve_soon()  # as a member it comes before those held ready
             return
-        if before is not None and before.since is not None:
+        if before is not None and before.serving:
             self._freed = cause
         begun, left, standby = message.begun, message.left, message.standby
         if standby:
@@ -116,7 +111,7 @@ class Master(Actor):
         self._lost.discard(message.index)
         request = self.requests.pop(message.index, None)
         if request is not None:
-            if request.since is not None:
+            if request.serving:
                 self._freed = cause
             self._serve_soon()
 
@@ -138,7 +133,7 @@ class Master(Actor):
         self._due = False
         requests = self.requests
         if len(requests) <= self.channels and not self.order.every_slot:
-            gaining = [requests[it] for it in sorted(requests) if requests[it].since is None]
+            gaining = [requests[it] for it in sorted(requests) if not requests[it].serving]
             self._grant(gaining, self._freed)
         elif len(self._lost) < self.channels:
             waiting, lost = list(requests.values()), self._lost
@@ -167,10 +162,9 @@ class Master(Actor):
         return chosen
 
     def _deal(self, chosen: Sequence[Request]) -> None:
-        gaining = [request for request in chosen if request.since is None]
+        gaining = [request for request in chosen if not request.serving]
         kept = {request.index for request in chosen} | self._lost
-        everyone = self.requests.values()
-        losing = [it for it in everyone if it.since is not None and it.index not in kept]
+        losing = [it for it in self.requests.values() if it.serving and it.index not in kept]
         if losing:
             # Transfers are suspended before others begin, which have the last suspension as their
             # cause.
@@ -199,7 +193,7 @@ class Master(Actor):
     def _grant(self, requests: Sequence[Request], cause: int) -> None:
         now = self.now
         for request in requests:
-            request.since = now
+            request.since, request.serving, request.started = now, True, True
             self.send(request.worker, GRANTED, cause)
 
 
