@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from attrs import frozen
-
 from actors.events.quantities import JobName, Quantity, Speed, Time, WorkerNumber
-from actors.runtime import Event
+from actors.runtime import Event, fact
 from policies.availability import WorkerState
 
 AgentName = Annotated[str, Quantity(meaning="The agent's name.")]
 
 
-@frozen
+@fact
 class AgentDescribed(Event):
     """Records an agent: what it hears of, and which jobs it submits; once for each agent, at the
     start."""
@@ -26,7 +24,7 @@ class AgentDescribed(Event):
     """Names of the jobs that it submits."""
 
 
-@frozen
+@fact
 class AgentSubmittedJob(Event):
     """An agent submits a job."""
 
@@ -34,7 +32,7 @@ class AgentSubmittedJob(Event):
     job: JobName
 
 
-@frozen
+@fact
 class AgentCancelledJob(Event):
     """An agent cancels a job that it has submitted. Its runs end, and JobKilled follows, unless the
     job is over already."""
@@ -43,7 +41,7 @@ class AgentCancelledJob(Event):
     job: JobName
 
 
-@frozen
+@fact
 class AgentTookWorker(Event):
     """An agent takes a worker, as an owner does, and keeps it until it gives it back."""
 
@@ -54,7 +52,7 @@ class AgentTookWorker(Event):
     DOWN."""
 
 
-@frozen
+@fact
 class AgentReturnedWorker(Event):
     """An agent gives back a worker that it has taken: the worker's owner alone has it again."""
 
@@ -62,7 +60,7 @@ class AgentReturnedWorker(Event):
     worker: WorkerNumber
 
 
-@frozen
+@fact
 class AgentFailedWorker(Event):
     """An agent makes a worker fail."""
 
@@ -72,7 +70,7 @@ class AgentFailedWorker(Event):
     """Time for which the fault keeps the worker DOWN."""
 
 
-@frozen
+@fact
 class AgentHungWorker(Event):
     """An agent makes the run that holds a worker hang, if there is one."""
 
@@ -82,7 +80,7 @@ class AgentHungWorker(Event):
     """Time after which the hang is detected."""
 
 
-@frozen
+@fact
 class AgentSetSpeed(Event):
     """An agent changes the speed of a worker."""
 
@@ -91,7 +89,7 @@ class AgentSetSpeed(Event):
     speed: Speed
 
 
-@frozen
+@fact
 class AgentCalledReserve(Event):
     """An agent calls a worker, which its owner keeps RECLAIMED until then."""
 

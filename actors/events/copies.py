@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeVar
 
-from attrs import frozen
-
 from actors.events.quantities import (
     CopyCount,
     JobName,
@@ -24,12 +22,13 @@ from actors.events.quantities import (
 )
 from actors.events.runs import Outcome, RunEnded, RunStarted
 from actors.events.scenario import Compound
+from actors.runtime import fact
 
 T = TypeVar("T")
 Ints = tuple[int, ...]
 
 
-@frozen
+@fact
 class CopiesPlaced(Compound):
     """All copies of the jobs that the policy has chosen to serve begin at this instant, at which a
     job has arrived or departed; one line stands for all of them."""
@@ -66,7 +65,7 @@ class CopiesPlaced(Compound):
             yield RunStarted(job, run, where, size, *state, self.share, self.width > 1)
 
 
-@frozen
+@fact
 class CopiesSettled(Compound):
     """All copies end at this instant, because a job arrives or departs; one line stands for all of
     them. The jobs that are left are then placed afresh."""

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from attrs import frozen
-
 from actors.events.quantities import JobName, Quantity, Time
-from actors.runtime import Event
+from actors.runtime import Event, fact
 
 
-@frozen
+@fact
 class DependenciesDescribed(Event):
     """Records which jobs a job follows, where it follows any: it is submitted at the latest of its
     release and, for each of these jobs, that job's end and the time to think."""

@@ -6,8 +6,6 @@ from __future__ import annotations
 import enum
 from typing import Annotated, ClassVar
 
-from attrs import frozen
-
 from actors.events.quantities import (
     CopyCount,
     IterationNumber,
@@ -20,11 +18,11 @@ from actors.events.quantities import (
     Work,
     WorkerSet,
 )
-from actors.runtime import Event
+from actors.runtime import Event, fact
 from policies.interface.kinds import JobKind
 
 
-@frozen
+@fact
 class JobSubmitted(Event):
     """A job's time of submission has come: the job asks for workers from now on."""
 
@@ -45,7 +43,7 @@ class JobSubmitted(Event):
     optional: ClassVar[str] = "recorded_wait"
 
 
-@frozen
+@fact
 class JobDescribed(Event):
     """Records a job's parameters, against which its other events are checked; once for each job, at
     its submission."""
@@ -81,7 +79,7 @@ class ProtectionKind(enum.Enum):
     continue on other workers."""
 
 
-@frozen
+@fact
 class ProtectionDescribed(Event):
     """Records how a job is protected, where that is more than re-execution."""
 
@@ -105,14 +103,14 @@ class ProtectionDescribed(Event):
     """Time to fetch a clone's state without a master."""
 
 
-@frozen
+@fact
 class JobCompleted(Event):
     """A job has completed all its work."""
 
     job: JobName
 
 
-@frozen
+@fact
 class JobKilled(Event):
     """A job ends without being completed. One of its runs has lasted longer than the user's
     estimate allows, in a scenario that kills such jobs; or the agent that submitted the job has
@@ -121,7 +119,7 @@ class JobKilled(Event):
     job: JobName
 
 
-@frozen
+@fact
 class IterationStarted(Event):
     """An iteration of an iterative job (tasks that run in lockstep) begins, and needs workers."""
 
@@ -129,7 +127,7 @@ class IterationStarted(Event):
     iteration: IterationNumber
 
 
-@frozen
+@fact
 class IterationCompleted(Event):
     """All tasks of an iteration of an iterative job are completed; its members are released, and
     its saved states are discarded."""
@@ -138,7 +136,7 @@ class IterationCompleted(Event):
     iteration: IterationNumber
 
 
-@frozen
+@fact
 class JobsLeftOut(Event):
     """Counts the jobs of the workload that were left out for one reason."""
 
@@ -147,7 +145,7 @@ class JobsLeftOut(Event):
     jobs: JobCount
 
 
-@frozen
+@fact
 class JobsChanged(Event):
     """Counts the jobs of the workload that were changed in one way before the run."""
 
@@ -156,7 +154,7 @@ class JobsChanged(Event):
     jobs: JobCount
 
 
-@frozen
+@fact
 class LogDoubted(Event):
     """Records a sign that the log of jobs, or what the scenario says of its machine, is not what it
     seems."""
@@ -165,7 +163,7 @@ class LogDoubted(Event):
     """Description of the sign."""
 
 
-@frozen
+@fact
 class LogReplayed(Event):
     """Records that the jobs come from a recorded log of jobs whose beginning in real time is
     known."""
@@ -176,7 +174,7 @@ class LogReplayed(Event):
     """Time zone of the recorded log, as an IANA name."""
 
 
-@frozen
+@fact
 class WorkloadEnded(Event):
     """Every job has completed or been killed; the time of this event is the makespan."""
 
@@ -195,7 +193,7 @@ Row = tuple[Probability, Probability, Probability]
 Chain = tuple[Row, Row, Row]
 
 
-@frozen
+@fact
 class TasksDescribed(Event):
     """Records an iterative job's tasks and iterations, and the time of a task on each worker."""
 
@@ -208,7 +206,7 @@ class TasksDescribed(Event):
     """Pairs (workers, w_q): the time that a task takes each of these workers at speed 1."""
 
 
-@frozen
+@fact
 class ChainsBelieved(Event):
     """Records the Markov chains by which the enrolment policy, which chooses the workers of
     iterative jobs, predicts the workers' availability, whether they are true or not; once, at the

@@ -6,8 +6,6 @@ from __future__ import annotations
 import enum
 from typing import Annotated
 
-from attrs import frozen
-
 from actors.events.quantities import (
     JobName,
     Quantity,
@@ -17,7 +15,7 @@ from actors.events.quantities import (
     WorkerNumber,
     WorkerSet,
 )
-from actors.runtime import Event
+from actors.runtime import Event, fact
 from policies.interface.pack import Cause
 
 
@@ -44,7 +42,7 @@ class PeriodRule(enum.Enum):
     """Daly's higher-order formula gives it."""
 
 
-@frozen
+@fact
 class PackDescribed(Event):
     """Records how the decider of a pack (malleable applications that share a platform) models the
     scenario's faults; logged once, before all applications."""
@@ -61,7 +59,7 @@ class PackDescribed(Event):
     others (malleable17, section 5), under a policy that redistributes at faults."""
 
 
-@frozen
+@fact
 class ApplicationDescribed(Event):
     """Records what determines the expected times of a malleable job, besides its speedup in the
     scenario and its protection; logged at its submission."""
@@ -80,7 +78,7 @@ class ApplicationDescribed(Event):
     """Whether the application expects no fault although its pack does."""
 
 
-@frozen
+@fact
 class EndExpected(Event):
     """Records t^U, the time at which the decider expects an application to end, which holds until
     the next such event. With several copies it is that of the oldest copy; when that one is lost,
@@ -98,7 +96,7 @@ class EndExpected(Event):
     """Expected end t^U; None where `since` is None."""
 
 
-@frozen
+@fact
 class RedistributionDecided(Event):
     """The decider changes the numbers of workers of running applications, at the end or fault of
     one or as workers have come back."""
@@ -112,7 +110,7 @@ class RedistributionDecided(Event):
     """Triples (application, workers before, workers after), by index."""
 
 
-@frozen
+@fact
 class RedistributionPlanned(Event):
     """The run that starts now, on another number of workers than the job had, redistributes data
     among them before it computes."""
@@ -128,7 +126,7 @@ class RedistributionPlanned(Event):
     (malleable17, section 3.3.1)."""
 
 
-@frozen
+@fact
 class MembersChanged(Event):
     """A job that has kept its members after `run` is resized before its next run could start;
     `processors` are its new members."""
@@ -139,7 +137,7 @@ class MembersChanged(Event):
     """All members from now on, as an interval set."""
 
 
-@frozen
+@fact
 class MembersPromised(Event):
     """An application that will end before the faulty one computes again promises its workers to
     whichever applications get them next. It computes on them to its end, and only then can these
@@ -151,7 +149,7 @@ class MembersPromised(Event):
     """The promised workers, as an interval set."""
 
 
-@frozen
+@fact
 class FaultIgnored(Event):
     """A fault changes nothing, and its worker keeps its state, because malleable17's own rule
     ignores it (section 6.1). `job` is the job whose run holds the worker; None if none does."""

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from attrs import frozen
-
 from actors.events.quantities import JobName, Quantity, RunNumber, WorkerSet
-from actors.runtime import Event
+from actors.runtime import Event, fact
 
 Partition = Annotated[str, Quantity(meaning="Name of the partition.")]
 
 
-@frozen
+@fact
 class PartitionAssigned(Event):
     """Names the partition of a job, where it is not the one that the job's `queue` names."""
 
@@ -20,7 +18,7 @@ class PartitionAssigned(Event):
     partition: Partition
 
 
-@frozen
+@fact
 class NodesHeld(Event):
     """A copy of a job in an exclusive partition holds these workers, the rest of its members'
     nodes, from the start of `run` on, until it releases its members. No other job can use them, and

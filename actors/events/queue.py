@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from attrs import frozen
-
 from actors.events.quantities import JobCount, JobName, Quantity, RunCount, Time, WorkerCount
-from actors.runtime import Event
+from actors.runtime import Event, fact
 
 
-@frozen
+@fact
 class ReservationMade(Event):
     """A waiting job gets a reservation, or its reservation changes; each change is logged once. A
     start that is overdue because a run outlives its estimate counts as unchanged."""
@@ -21,7 +19,7 @@ class ReservationMade(Event):
     processors: WorkerCount
 
 
-@frozen
+@fact
 class ReservationDropped(Event):
     """A job that continues to wait loses its reservation, because another one is ahead of it or
     because the return of workers is not known."""
@@ -29,7 +27,7 @@ class ReservationDropped(Event):
     job: JobName
 
 
-@frozen
+@fact
 class ShelfOpened(Event):
     """A shelf opens: the jobs that start at this instant form a group, and others start only once
     it is over."""
@@ -39,7 +37,7 @@ class ShelfOpened(Event):
     jobs: JobCount
 
 
-@frozen
+@fact
 class BatchOpened(Event):
     """A batch opens: all pending jobs are allotted processors for the attempts that they may make
     in it; the next batch opens once this one is over (moldable21, section 4.4)."""

@@ -6,10 +6,8 @@ from __future__ import annotations
 import enum
 from typing import Annotated
 
-from attrs import frozen
-
 from actors.events.quantities import Quantity, WorkerSet
-from actors.runtime import Event
+from actors.runtime import Event, fact
 
 
 class Struck(enum.Enum):
@@ -48,7 +46,7 @@ StageNumber = Annotated[int, Quantity(meaning="Number of the stage of repair, fr
 LawNumber = Annotated[int, Quantity(meaning="Number of the law among the scenario's laws, from 0.")]
 
 
-@frozen
+@fact
 class UnitFailed(Event):
     """A fault strikes a unit (a worker, node or rack) that is not in repair and was not just
     struck."""
@@ -59,7 +57,7 @@ class UnitFailed(Event):
     """Workers of the unit."""
 
 
-@frozen
+@fact
 class FaultBlamed(Event):
     """The fault of a unit (a worker, node or rack) is known, and is blamed on that unit, on another
     one, or on none. The event is left out where all faults are blamed on what they have struck."""
@@ -72,7 +70,7 @@ class FaultBlamed(Event):
     no unit."""
 
 
-@frozen
+@fact
 class RepairStarted(Event):
     """A stage of the repair of a unit begins."""
 
@@ -82,7 +80,7 @@ class RepairStarted(Event):
     stage: StageNumber
 
 
-@frozen
+@fact
 class RepairEnded(Event):
     """A stage of the repair of a unit is over. Nobody in the simulated world knows whether the
     cause is removed."""
@@ -95,7 +93,7 @@ class RepairEnded(Event):
     """Outcome of the stage."""
 
 
-@frozen
+@fact
 class UnitRetired(Event):
     """A unit does not come back from its repair: its workers are DOWN for ever."""
 

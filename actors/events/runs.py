@@ -11,8 +11,6 @@ from __future__ import annotations
 import enum
 from typing import Annotated
 
-from attrs import frozen
-
 from actors.events.quantities import (
     Bandwidth,
     Bytes,
@@ -29,7 +27,7 @@ from actors.events.quantities import (
     WorkerNumber,
     WorkerSet,
 )
-from actors.runtime import Event
+from actors.runtime import Event, fact
 
 
 class Outcome(enum.Enum):
@@ -69,7 +67,7 @@ BY_MESSAGES = Stage.STAGING_IN, Stage.SAVING
 """Stages that end when the messages of all members have passed, at a time not known beforehand."""
 
 
-@frozen
+@fact
 class RunStarted(Event):
     """A run of `job` holds its members from now on. A run without any `StageStarted` computes at
     once, at its members' speed times its share, then verifies."""
@@ -98,7 +96,7 @@ class RunStarted(Event):
     """Whether the workers serve the run in turn, so that their speeds add up (redundancy17)."""
 
 
-@frozen
+@fact
 class StageStarted(Event):
     """A run enters another stage, which ends the stage before."""
 
@@ -112,7 +110,7 @@ class StageStarted(Event):
     """Work done so far."""
 
 
-@frozen
+@fact
 class RateChanged(Event):
     """A run changes its rate within its stage; at rate 0 it waits."""
 
@@ -123,7 +121,7 @@ class RateChanged(Event):
     """Work done so far."""
 
 
-@frozen
+@fact
 class PartMeasured(Event):
     """A real process has completed a part of a run, or a message; what follows from that comes
     next. Only runs whose processes take as long as they take, without a nominal time to keep, have
@@ -141,7 +139,7 @@ class PartMeasured(Event):
     """Whether the part is a checkpoint that the run takes while it computes on."""
 
 
-@frozen
+@fact
 class RunHung(Event):
     """A member of a run hangs: it stays UP, and the run advances no more, though members' messages
     go on."""
@@ -154,7 +152,7 @@ class RunHung(Event):
     group, unless it has ended before."""
 
 
-@frozen
+@fact
 class HangDetected(Event):
     """The hang of a run's member is detected. The run is lost or, if groups of members hold its
     whole state each, goes on without the member's group."""
@@ -164,7 +162,7 @@ class HangDetected(Event):
     worker: WorkerNumber
 
 
-@frozen
+@fact
 class VerificationEnded(Event):
     """A verification ends in a run whose silent errors are drawn. No event has it as its cause."""
 
@@ -177,7 +175,7 @@ class VerificationEnded(Event):
     """Whether the verification found an error."""
 
 
-@frozen
+@fact
 class RunEnded(Event):
     """A run ends and releases its members, unless the job keeps them."""
 
@@ -191,7 +189,7 @@ class RunEnded(Event):
     """Whether the job keeps the members for its next run, which starts once all of them are UP."""
 
 
-@frozen
+@fact
 class MembersReleased(Event):
     """Members that a copy had kept after `run` are released before another run, because another
     copy has completed the job, the copy is cancelled, the job is killed, or too few workers are
@@ -201,7 +199,7 @@ class MembersReleased(Event):
     run: RunNumber
 
 
-@frozen
+@fact
 class StandbysHeld(Event):
     """A copy holds these workers ready to replace members, from the start of `run` on. They are no
     members: the run goes on whatever becomes of them."""
@@ -212,7 +210,7 @@ class StandbysHeld(Event):
     """The workers, as an interval set."""
 
 
-@frozen
+@fact
 class StandbyJoined(Event):
     """A worker whose downtime or repair is over becomes a standby, ready to replace a member, of
     the copy of `run`, which has fewer than its job asks for."""
@@ -222,7 +220,7 @@ class StandbyJoined(Event):
     worker: WorkerNumber
 
 
-@frozen
+@fact
 class StandbyLost(Event):
     """A standby, a worker held ready to replace a member, goes DOWN, and the copy of `run` holds it
     no longer."""
@@ -232,7 +230,7 @@ class StandbyLost(Event):
     worker: WorkerNumber
 
 
-@frozen
+@fact
 class MemberReplaced(Event):
     """A worker, a standby or another, takes the place of a member that went DOWN, with the member's
     tasks and its place among the buddies. `run` is the present or last run of the copy."""
@@ -245,7 +243,7 @@ class MemberReplaced(Event):
     """Number of the worker that joins."""
 
 
-@frozen
+@fact
 class ReplicasDropped(Event):
     """Groups of members that hold the whole state each drop out of a run, because faults or hangs
     of members in them are known; the run goes on without them."""
@@ -258,7 +256,7 @@ class ReplicasDropped(Event):
     """Number of groups that are left."""
 
 
-@frozen
+@fact
 class RunPaused(Event):
     """A run pauses as groups drop out or rejoin. It stands still until `PauseEnded`; the time of a
     pause passes while the members of the groups that are left are UP."""
@@ -272,7 +270,7 @@ class RunPaused(Event):
     pauses because groups drop out."""
 
 
-@frozen
+@fact
 class PauseEnded(Event):
     """The pause of a run is over."""
 
@@ -280,7 +278,7 @@ class PauseEnded(Event):
     run: RunNumber
 
 
-@frozen
+@fact
 class ReplicasRejoined(Event):
     """Groups of members that hold the whole state each, and that had dropped out of their run,
     count in it again."""
@@ -293,7 +291,7 @@ class ReplicasRejoined(Event):
     """Number of groups that count from now on."""
 
 
-@frozen
+@fact
 class ReplicaLoads(Event):
     """A group of members that has dropped out of its run loads the present state from shared
     storage, from now on at this bandwidth; at 0 it waits."""
@@ -308,7 +306,7 @@ class ReplicaLoads(Event):
     """Bytes that the group has still to load."""
 
 
-@frozen
+@fact
 class MembersJoined(Event):
     """Members on which another run, which had promised them, still computed until now join a run,
     or the members kept after it (malleable17, section 5)."""
@@ -319,7 +317,7 @@ class MembersJoined(Event):
     """The members that join, as an interval set."""
 
 
-@frozen
+@fact
 class TasksDealt(Event):
     """Records how many tasks of its iteration each member of the run that starts now has
     (volatile13)."""
@@ -334,7 +332,7 @@ class TasksDealt(Event):
     turn."""
 
 
-@frozen
+@fact
 class BandwidthShared(Event):
     """A run saves to the shared storage, or loads from it, at another bandwidth than before; at 0
     it waits."""
@@ -347,7 +345,7 @@ class BandwidthShared(Event):
     """Bytes that the run has still to save or load."""
 
 
-@frozen
+@fact
 class CheckpointStarted(Event):
     """A checkpoint that does not block its run begins, or a complete checkpoint among buddies
     begins to be sent to the master too; the run computes on until it is complete."""
@@ -358,7 +356,7 @@ class CheckpointStarted(Event):
     """Work that the checkpoint will save."""
 
 
-@frozen
+@fact
 class CheckpointTaken(Event):
     """A checkpoint of a run is complete: in its buddies' memory, at the master or on shared
     storage."""
@@ -369,7 +367,7 @@ class CheckpointTaken(Event):
     """Work that the checkpoint saves."""
 
 
-@frozen
+@fact
 class CheckpointStored(Event):
     """A checkpoint among buddies is complete at the master or on shared storage too, as images."""
 
@@ -379,7 +377,7 @@ class CheckpointStored(Event):
     """Work that the checkpoint saves."""
 
 
-@frozen
+@fact
 class CheckpointLost(Event):
     """The checkpoint that the members of a copy keep in memory is lost: two buddies, who keep each
     other's, went DOWN before a recovery was over, or a member that has no buddy did."""
@@ -391,7 +389,7 @@ class CheckpointLost(Event):
     """Members that went DOWN since the last recovery ended."""
 
 
-@frozen
+@fact
 class RestartedFromScratch(Event):
     """All saved work of a job (under buddies, of one copy) is given up, because it is lost or may
     be corrupt: a new run starts from scratch."""

@@ -6,8 +6,6 @@ from __future__ import annotations
 import enum
 from typing import Annotated, ClassVar
 
-from attrs import frozen
-
 from actors.events.quantities import (
     JobName,
     Quantity,
@@ -18,11 +16,11 @@ from actors.events.quantities import (
     WorkerNumber,
     WorkerSet,
 )
-from actors.runtime import Event
+from actors.runtime import Event, fact
 from policies.availability import WorkerState
 
 
-@frozen
+@fact
 class WorkerChanged(Event):
     """A worker changes from one state to another, whatever the reason; at the start, its first
     state where that is not UP. With a downtime of 0 it goes DOWN and returns at one instant."""
@@ -43,7 +41,7 @@ class WorkerChanged(Event):
     optional: ClassVar[str] = "detection"
 
 
-@frozen
+@fact
 class FaultsFitted(Event):
     """Records the law of faults that was fitted to a log of failures; once for each such law, at
     the start."""
@@ -64,7 +62,7 @@ class FaultsFitted(Event):
     optional: ClassVar[str] = "log_mtbf"
 
 
-@frozen
+@fact
 class FaultsDescribed(Event):
     """Records which units a law of faults strikes, if these were drawn; logged once for each such
     law, at the start."""
@@ -76,7 +74,7 @@ class FaultsDescribed(Event):
     """Numbers of the workers, nodes or racks that the law strikes."""
 
 
-@frozen
+@fact
 class UnitsWornOut(Event):
     """Units come under a law of faults: from now on it strikes them, too. Nobody in the simulated
     world knows that."""
@@ -86,7 +84,7 @@ class UnitsWornOut(Event):
     """Numbers of the workers, nodes or racks."""
 
 
-@frozen
+@fact
 class MaintenancePlanned(Event):
     """Records a window of maintenance, which everybody knows from the start: the owner takes these
     workers DOWN; once for each window, at the start."""
@@ -99,7 +97,7 @@ class MaintenancePlanned(Event):
     """Numbers of the workers."""
 
 
-@frozen
+@fact
 class ReserveCalled(Event):
     """Records the call of a worker that its owner has kept RECLAIMED until then, because the first
     job of the queue lacks workers."""
@@ -108,7 +106,7 @@ class ReserveCalled(Event):
     job: JobName
 
 
-@frozen
+@fact
 class FaultsReplayed(Event):
     """Faults are replayed from one window of a log of failures; once for each such law, at the
     start."""
@@ -130,7 +128,7 @@ class Age(enum.Enum):
     time that is left at an arbitrary moment."""
 
 
-@frozen
+@fact
 class FaultsExpected(Event):
     """Records what determines the number of faults to be expected of a law; once for each law, at
     the start, where a law states its age, is fitted to a log or replays one."""
@@ -157,7 +155,7 @@ class FaultsExpected(Event):
     left out where they spread to none."""
 
 
-@frozen
+@fact
 class NoticeGiven(Event):
     """A worker's owner announces that it will take the worker DOWN."""
 
@@ -167,7 +165,7 @@ class NoticeGiven(Event):
     (SIGTERM), which does not say when."""
 
 
-@frozen
+@fact
 class FaultDetected(Event):
     """A fault by which a member went DOWN some time ago is detected; until then the run on it has
     only waited."""
@@ -178,7 +176,7 @@ class FaultDetected(Event):
     worker: WorkerNumber
 
 
-@frozen
+@fact
 class WorkerSpeedChanged(Event):
     """A worker changes its speed, the work per unit of time while it is UP; it is 1 for workers
     that no such event names."""
@@ -187,7 +185,7 @@ class WorkerSpeedChanged(Event):
     speed: Speed
 
 
-@frozen
+@fact
 class WorkerPriced(Event):
     """Records the prices of a worker while it is UP, where the trace of its availability has
     prices."""
@@ -213,7 +211,7 @@ class TransferKind(enum.Enum):
     """A checkpoint that is sent to the master."""
 
 
-@frozen
+@fact
 class TransferStarted(Event):
     """A worker gets one of the master's channels, and its message begins to pass or, if it was
     suspended, goes on."""
@@ -229,7 +227,7 @@ class TransferStarted(Event):
     """Channel time that the message still takes."""
 
 
-@frozen
+@fact
 class TransferSuspended(Event):
     """A worker gives up its channel, or loses it to another worker, before its message has passed;
     the part that it has received or sent is kept."""
@@ -241,7 +239,7 @@ class TransferSuspended(Event):
     """Channel time that the message still takes."""
 
 
-@frozen
+@fact
 class TransferEnded(Event):
     """A message between the master and a worker has passed completely."""
 
@@ -250,7 +248,7 @@ class TransferEnded(Event):
     """Kind of the message."""
 
 
-@frozen
+@fact
 class TransferDropped(Event):
     """The part of a message that has passed is lost, because its run ended first or its worker went
     DOWN."""

@@ -19,7 +19,7 @@ from actors.runtime.errors import (
     Unresolved,
     WorkersRetired,
 )
-from actors.runtime.journal import Event, Journal, JsonLines, Record, Sink
+from actors.runtime.journal import Event, Journal, JsonLines, Record, Sink, fact
 from actors.runtime.loop import VirtualTimeLoop
 from actors.runtime.system import System, rare_collections, stream
 
@@ -47,6 +47,7 @@ __all__ = [
     "VirtualTimeLoop",
     "WorkersRetired",
     "constants_as_arguments",
+    "fact",
     "handles",
     "message",
     "rare_collections",

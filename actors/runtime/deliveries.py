@@ -20,18 +20,17 @@ from functools import partial
 from typing import Any, NamedTuple, ParamSpec, cast
 
 import attrs
-from attrs import frozen
 
 from actors.runtime.actor import STOPPED, Actor, Home
 from actors.runtime.coroutines import Letter, into_mailbox
 from actors.runtime.entries import Handler, Phase, Receiver, Timer
-from actors.runtime.journal import Event, MessageLog, Record, Sink
+from actors.runtime.journal import Event, MessageLog, Record, Sink, fact
 from actors.runtime.loop import VirtualTimeLoop
 
 P = ParamSpec("P")
 
 
-@frozen
+@fact
 class ActorStarted(Event):
     """An actor joined the system; the line's key `actor` has its name."""
 
@@ -39,7 +38,7 @@ class ActorStarted(Event):
     """Name of the actor's class."""
 
 
-@frozen
+@fact
 class MessageReceived(Event):
     """An actor received a message. In a log of a user's own actors its number is the cause of all
     that follows from it; in a log of the world nothing has it as its cause.
