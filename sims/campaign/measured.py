@@ -14,7 +14,7 @@ from actors.decisions import name_of
 from sims.campaign.batches import AnyMeasure, OwnMeasure
 from sims.campaign.comparing import Effect
 from sims.campaign.door import Door
-from sims.campaign.search import Value, estimate
+from sims.campaign.values import Value, estimate
 from sims.durations import seconds
 from sims.errors import InputError, chosen
 from sims.intervals import Estimate

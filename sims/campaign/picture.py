@@ -12,8 +12,9 @@ from sims.campaign.axes import Dimension, as_toml, settings_text
 from sims.campaign.comparing import Comparison, Line, Verdict
 from sims.campaign.question import Question
 from sims.campaign.results import Results
-from sims.campaign.search import SURE, Search, State, Trial, estimate
+from sims.campaign.search import SURE, Search, State, Trial
 from sims.campaign.sections import PictureSection
+from sims.campaign.values import estimate
 from sims.durations import seconds
 from sims.errors import InputError
 from sims.intervals import LEVEL, Estimate

@@ -17,7 +17,8 @@ from sims.campaign.pace import Pace
 from sims.campaign.plan import Cases
 from sims.campaign.question import Question
 from sims.campaign.results import Kept, Results, refuse_raised
-from sims.campaign.search import SURE, Search, Value, Values, depleted_of
+from sims.campaign.search import SURE, Search
+from sims.campaign.values import Value, Values, depleted_of
 from sims.campaign.varied import Ranges
 from sims.intervals import Estimate
 from sims.telling import counted, time_words

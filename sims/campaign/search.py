@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import enum
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise, product, takewhile
 from math import ceil, isnan, log2, nan
 from typing import Any
@@ -28,7 +28,8 @@ from attrs import define, field
 
 from sims.campaign.axes import Dimension, Point
 from sims.campaign.pace import OutOfTime
-from sims.intervals import ANYTHING, Estimate, Known, difference_of, mean_of
+from sims.campaign.values import Value, known_of
+from sims.intervals import Estimate, difference_of
 
 FIRST, EACH = 4, 64
 """Runs of a point before it is compared first, and at most."""
@@ -50,24 +51,6 @@ worse, which are not."""
 LEVELS = (0, 21, 5, 4, 3)
 """Number of values of a range in the coarse grid, by the number of ranges."""
 
-Value = tuple[float | None, ...]
-"""Result of one run of a point: the objective, and the measures that have bounds; None where it is
-not known."""
-
-
-class Values(list[Value]):
-    """The values of a point's runs in the order of seeds, with what is known beside them of the
-    objective, and of each measure that has a bound."""
-
-    def __init__(
-        self, values: Iterable[Value], known: Iterable[Known] = (), depleted: int = 0
-    ) -> None:
-        super().__init__(values)
-        self.known = tuple(known)
-        self.depleted = depleted
-        """Number of runs that ran out of workers."""
-
-
 Evaluate = Callable[[Sequence[Point], int], Mapping[Point, Sequence[Value]]]
 """Function that returns the values of each point on that many seeds, the same for all points."""
 
@@ -82,7 +65,13 @@ class State(enum.Enum):
     """The point's interval allows for both."""
     WORSE = "worse"
     UNFIT = "breaks a bound"
-    """The interval of a mean excludes what a bound allows, or not all runs complete."""
+    """The interval of a mean excludes what a bound allows."""
+    NO_MEAN = "no answer"
+    """Not all of its runs have a value, such as those that ran out of workers."""
+
+
+NEVER = State.UNFIT, State.NO_MEAN
+"""States of points that cannot be the best."""
 
 
 @define
@@ -123,13 +112,18 @@ class Trial:
 
     @property
     def broken(self) -> bool:
-        """Whether the interval of a mean breaks a bound, or the mean is not known."""
-        return any(it.low > 0 or isnan(it.mean) for it in self.beyond)
+        """Whether the interval of a mean breaks a bound."""
+        return any(it.low > 0 for it in self.beyond)
+
+    @property
+    def unknown(self) -> bool:
+        """Whether the mean, or that of a measure that has a bound, is not known."""
+        return any(map(isnan, (self.mean, *(it.mean for it in self.beyond))))
 
     @property
     def alive(self) -> bool:
-        """Whether nothing shows so far that the point is worse than the best, or breaks a bound."""
-        return self.state not in (State.WORSE, State.UNFIT)
+        """Whether nothing shows so far that the point cannot be the best."""
+        return self.state not in (State.WORSE, *NEVER)
 
 
 @define
@@ -221,7 +215,7 @@ class Search:
         Where `best` is None, the points are those of the coarse grid. Otherwise the points on the
         lines through `best`, which differ from it in one dimension, join them; it stays the best
         unless it turns out to break a bound: then the points on the lines through the next best
-        join. Return None if every point breaks a bound.
+        join. Return None if none can be the best.
         """
         race, first = best is None, best
         points = product(*self._coarse) if best is None else self._lines(best)
@@ -258,8 +252,8 @@ class Search:
         for point, it in lacking.items():
             it.values = found[point]
             it.beyond = self.beyond(it.values)
-            if isnan(it.mean) or it.broken:
-                it.state = State.UNFIT
+            if it.unknown or it.broken:
+                it.state = State.NO_MEAN if it.unknown else State.UNFIT
 
     def _bound(self, best: Trial, runs: dict[Point, int]) -> int:
         """Return a bound on the runs of a search that stays at this best point.
@@ -284,9 +278,9 @@ class Search:
         are not shown to be worse; if all are shown to be worse, among all whose means keep to them.
 
         If none keeps to them, return the point that may do so the most easily, as its intervals
-        show; None if every point breaks a bound.
+        show; None if none can be the best.
         """
-        fit = [it for it in self.trials.values() if it.state is not State.UNFIT and it.values]
+        fit = [it for it in self.trials.values() if it.state not in NEVER and it.values]
         kept = [it for it in fit if it.kept]
         if fit and not kept:
 
@@ -320,12 +314,12 @@ class Search:
         allowed = self.tolerance * abs(best.mean)
         best.state = State.BEST  # it may have been worse than one that breaks a bound
         for it in self.trials.values():
-            if it.values and it.state is not State.UNFIT:
+            if it.values and it.state not in NEVER:
                 it.more = self._worse(it, best, it.sample, best.sample)
         for it, more in self._above(best):
             it.more = more
         for it in self.trials.values():
-            if it.more is not None and it.state is not State.UNFIT:
+            if it.more is not None and it.state not in NEVER:
                 it.state = verdict(it.more, allowed)
             if it.state is State.AS_GOOD and not it.surely_kept:
                 it.state = State.OPEN
@@ -472,22 +466,3 @@ def smoothed(parts: Sequence[float], rows: Any) -> Any:
     least = min(DEGREE, len(parts) - 1)
     kept = least + int(np.argmax(gain[least:])) + 1
     return basis[:, :kept] @ terms[:kept]
-
-
-def known_of(values: Sequence[Value], which: int) -> Known:
-    """Return what is known of value number `which` of a point's runs beside the values."""
-    known = values.known if isinstance(values, Values) else ()
-    return known[which] if known else ANYTHING
-
-
-def depleted_of(values: Sequence[Value]) -> int:
-    """Return how many of a point's runs ran out of workers."""
-    return values.depleted if isinstance(values, Values) else 0
-
-
-def estimate(values: Sequence[Value], which: int, level: float) -> Estimate:
-    """Return the mean, over a point's runs, of value number `which` (0: the objective, from 1: the
-    measures that have bounds), with its interval at `level`. Runs without the value are left
-    out."""
-    found = [it for each in values if (it := each[which]) is not None]
-    return mean_of(found, level, known_of(values, which))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import isinf
+from math import isinf, isnan
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,8 @@ from sims.campaign.pace import Pace
 from sims.campaign.picture import draw_tuning
 from sims.campaign.plan import Case
 from sims.campaign.runner import short_of_workers
-from sims.campaign.search import FINE, SURE, Search, State, Trial, Value, estimate
+from sims.campaign.search import FINE, NEVER, SURE, Search, State, Trial
+from sims.campaign.values import Value, estimate
 from sims.estimates import at_most, rounded
 from sims.intervals import Estimate
 from sims.scenario import Scenario
@@ -218,7 +219,7 @@ class Tuned(Answer):
         seconds."""
         return [
             dict(settings_at(self.search.dimensions, it.point))
-            | {self.measure.value: it.mean}
+            | {self.measure.value: None if isnan(it.mean) else it.mean}
             | {name: self._mean(it, place) for name, place in self._others.items()}
             | {"runs": len(it.values), "state": it.state.value}
             | ends(self._worse(it), "worse_by", "worse_by_low", "worse_by_high")
@@ -239,8 +240,8 @@ class Tuned(Answer):
 
     def _worse(self, it: Trial) -> Estimate | None:
         """Return by how much a point is worse than the best one, or None for the best itself and
-        for points that break a bound."""
-        if it.more is None or it.state in (State.BEST, State.UNFIT):
+        for points that cannot be the best."""
+        if it.more is None or it.state in (State.BEST, *NEVER):
             return None
         return it.more
 
@@ -263,7 +264,7 @@ class Tuned(Answer):
                 *(one.text(value) for one, value in zip(dimensions, it.point, strict=True)),
                 *(
                     it.state.value,
-                    _as_text(it.mean),
+                    _as_text(None if isnan(it.mean) else it.mean),
                     *(_as_text(self._mean(it, place)) for place in self._others.values()),
                     rounded(self._worse(it)),
                     f"{len(it.values):,}",

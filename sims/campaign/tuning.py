@@ -21,8 +21,9 @@ from sims.campaign.plan import Cases
 from sims.campaign.question import Question
 from sims.campaign.results import Results, store_in
 from sims.campaign.runner import Runner, short_of_workers, values_of
-from sims.campaign.search import FIRST, Search, Trial, Values, estimate
+from sims.campaign.search import FIRST, Search, Trial
 from sims.campaign.tuned import Tuned
+from sims.campaign.values import Values, estimate
 from sims.campaign.varied import Ranges
 from sims.errors import InputError, naming
 from sims.estimates import rounded

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from sims.campaign.axes import Dimension, Point
 from sims.campaign.batches import RunStatus
 from sims.campaign.observations import Compared, known_of
-from sims.campaign.search import SURE, Search, State, Value, Values, estimate
+from sims.campaign.search import SURE, Search, State
+from sims.campaign.values import Value, Values, estimate
 from sims.intervals import Estimate
 from sims.metrics.measures import Measure
 

@@ -12,7 +12,8 @@ import pytest
 from numpy.random import default_rng
 
 from sims.campaign.axes import Dimension, Point
-from sims.campaign.search import SURE, Search, State, Value, estimate, smoothed
+from sims.campaign.search import SURE, Search, State, smoothed
+from sims.campaign.values import Value, estimate
 from sims.intervals import LEVEL, Estimate, mean_of
 
 PERIOD = Dimension("period", low=10, high=1000)
