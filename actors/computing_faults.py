@@ -17,6 +17,7 @@ from actors.repair_messages import UnitCured
 from actors.runtime import Phase, Timer, handles
 from policies.maths.tolerance import ROUNDING
 
+FAULTS_OCCUR = Phase.FAULTS_OCCUR
 STALE = 64
 """Number of entries of a heap, beyond twice those that count, from which the others are removed."""
 
@@ -76,9 +77,12 @@ class Clock:
     def next(self) -> tuple[float, int] | None:
         """Return the earliest deadline and its unit; None if no unit is on the clock."""
         heap, deadlines = self.heap, self.deadlines
-        while heap and deadlines.get(heap[0][1]) != heap[0][0]:
+        while heap:
+            first = heap[0]
+            if deadlines.get(first[1]) == first[0]:
+                return first
             heappop(heap)
-        return heap[0] if heap else None
+        return None
 
 
 @define(eq=False)
@@ -233,7 +237,8 @@ class ComputingFaults(Hazard):
 
     def _draw(self, unit: int) -> float:
         gap = self._gaps[unit] = self.gap(unit)
-        self._longest = max(self._longest, gap)
+        if gap > self._longest:
+            self._longest = gap
         return gap
 
     def _over(self, clock: Clock, deadline: float, unit: int) -> bool:
@@ -258,18 +263,23 @@ class ComputingFaults(Hazard):
 
     def _set_timer(self) -> None:
         """Set the timer to the first turn of all clocks; no timer if none has one."""
-        turns = self._turns
-        while turns and turns[0][2].turn is not turns[0]:
+        turns, aimed = self._turns, self._aimed
+        first: list[Any] | None = None
+        while turns:
+            first = turns[0]
+            if first[2].turn is first:
+                break
             heappop(turns)
-        first = turns[0] if turns else None
-        if first is self._aimed:
+            first = None
+        if first is aimed:
             return
+        loop = self.system.loop
         if self._timer is not None:
-            self.cancel(self._timer)
+            loop.cancel(self._timer)
         self._aimed, self._timer = first, None
         if first is not None:
-            due = FaultDue(first[2].heap[0][1], self.fault)
-            self._timer = self.at(first[0], due, self.system.origin, Phase.FAULTS_OCCUR)
+            due, origin = FaultDue(first[2].heap[0][1], self.fault), self.system.origin
+            self._timer = loop.schedule(first[0], FAULTS_OCCUR, self, due, origin)
 
     @handles(UnitCured)
     def cure(self, message: UnitCured, _: int) -> None:

@@ -208,9 +208,25 @@ class Repairs(Actor):
 
     @handles(StageOver)
     def end_stage(self, message: StageOver, _: int) -> None:
+        if self.is_last:
+            self._end_alone(message.repair)
+            return
         self._over.append(message.repair)
         if len(self._over) == 1:
-            self.then(DRAW, NOTHING, RUNS_END)
+            self.later(DRAW, NOTHING, RUNS_END)
+
+    def _end_alone(self, repair: Repair) -> None:
+        """End the repair's stage at an instant at which nothing else happens. If that is all that
+        follows, crews are assigned at once."""
+        outcome = self._outcome(repair)
+        if outcome is FIXED:
+            self._cure(repair.unit)
+        self._end(repair, outcome, alone=True)
+        if self._waiting:
+            if self.is_last:
+                self._assign()
+            else:
+                self._deal_soon(AWAIT_KNOWN)
 
     @handles(DrawOutcomes)
     def draw_outcomes(self, _: DrawOutcomes, __: int) -> None:
@@ -244,21 +260,21 @@ class Repairs(Actor):
 
     @handles(UnitStruck)
     def note_fault(self, message: UnitStruck, _: int) -> None:
+        if not self._striking and self.is_last:
+            self._fail(message)
+            return
         self._struck.append(message)
         self._strike_soon()
 
     def _strike_soon(self) -> None:
         if not self._striking:
             self._striking = True
-            self.then(STRIKE, NOTHING, FAULTS_OCCUR)
+            self.later(STRIKE, NOTHING, FAULTS_OCCUR)
 
     @handles(Strike)
     def strike(self, _: Strike, __: int) -> None:
         self._striking = False
         (ended, self._ended), (struck, self._struck) = (self._ended, []), (self._struck, [])
-        if ended and not struck and self.is_last:
-            self._end_alone(ended)
-            return
         if ended:  # free crews are assigned once, after this instant's faults are known
             self._deal_soon(AWAIT_KNOWN)
         for repair, outcome in ended:
@@ -268,25 +284,16 @@ class Repairs(Actor):
         for fault in struck:
             self._fail(fault)
 
-    def _end_alone(self, ended: Sequence[tuple[Repair, RepairOutcome]]) -> None:
-        """Carry out the ends of stages at an instant at which nothing else happens. Free crews are
-        assigned at once, if that is all that follows, and not at all if no repair waits for one."""
-        for repair, outcome in ended:
-            self._end(repair, outcome)
-        if self._waiting:
-            if self.is_last:
-                self._assign()
-            else:
-                self._deal_soon(AWAIT_KNOWN)
-
-    def _end(self, repair: Repair, outcome: RepairOutcome) -> None:
+    def _end(self, repair: Repair, outcome: RepairOutcome, alone: bool = False) -> None:
+        """End the repair's stage with this outcome. `alone`: nothing else happens at this
+        instant."""
         unit, stage = repair.unit, repair.stage
         named = unit.text
         repair.cause = self.record(repair.cause, RepairEnded, unit.of, named, stage, outcome)
         self.stages[stage].free_crews += 1
         if outcome is PASSED_ON:
             repair.stage += 1
-            self._wait(repair)
+            self._wait(repair, alone)
             return
         self.records.repaired(unit.workers)
         if self.records.retires(unit.workers, self.now):
@@ -365,10 +372,11 @@ class Repairs(Actor):
         self._dealing = False
         known, self._known = self._known, []
         blamed: set[int] = set()
-        if len(known) > 1:
+        alone = len(known) == 1
+        if not alone:
             known.sort(key=lambda it: (it.law, it.unit.number))
         for fault in known:
-            blamed.update(self._blame(fault))
+            blamed.update(self._blame(fault, alone))
         if self._blamed_at != now:
             self._blamed_at, self._blamed_now = now, set()
         self._blamed_now |= blamed
@@ -379,16 +387,19 @@ class Repairs(Actor):
 
     def _assign(self) -> None:
         """Assign free crews to waiting repairs, stage by stage."""
+        if not self._waiting:
+            return
         for number, stage in enumerate(self.stages):
             while stage.free_crews and stage.waiting:
                 repair = stage.waiting.pop(0)[-1]
                 self._waiting -= 1
                 self._begin(stage, number, repair)
 
-    def _blame(self, fault: Fault) -> Sequence[int]:
+    def _blame(self, fault: Fault, alone: bool) -> Sequence[int]:
         """Blame a fault on a unit, begin that unit's repair unless it is in repair already, and
         return its workers; an empty sequence if no unit is blamed. If another unit than the struck
-        one is blamed, or none, the struck one comes back at once, unless it is in repair."""
+        one is blamed, or none, the struck one comes back at once, unless it is in repair. `alone`:
+        no other fault is blamed at this instant."""
         unit, cause = fault.unit, fault.cause
         blamed = self.blame.choose(unit, fault.copies, self.units, self._blame_draws, self.now)
         if not self.blame.certain:
@@ -408,7 +419,7 @@ class Repairs(Actor):
             self._in_repair[worker] = self._in_repair.get(worker, 0) + 1
             if blamed is not unit:
                 self.send(self.worker(worker), GoToRepair(blamed), cause)
-        self._wait(repair)
+        self._wait(repair, alone)
         return blamed.workers
 
     # --- records ------------------------------------------------------------------------------
@@ -454,8 +465,14 @@ class Repairs(Actor):
 
     # --- crews --------------------------------------------------------------------------------
 
-    def _wait(self, repair: Repair) -> None:
-        waiting = self.stages[repair.stage].waiting
+    def _wait(self, repair: Repair, alone: bool) -> None:
+        """Have the repair wait for a crew of its stage. `alone`: no other one begins to wait at
+        this instant, so that a free crew takes it up at once if no repair waits."""
+        stage = self.stages[repair.stage]
+        if alone and not self._waiting and stage.free_crews:
+            self._begin(stage, repair.stage, repair)
+            return
+        waiting = stage.waiting
         self._waiting += 1
         turn = self.now, *repair.unit.turn, repair
         if waiting:

@@ -59,27 +59,37 @@ class UnitDraws:
     all else that a fault costs.
     """
 
-    __slots__ = ("_counts", "_key", "_name", "_seed", "_tables", "drew")
+    __slots__ = ("_blocks", "_key", "_left", "_name", "_seed", "_tables", "drew")
 
     def __init__(self, seed: int, name: str) -> None:
         self._seed, self._name = seed, name
         digest = blake2b(f"{seed}/{name}".encode(), digest_size=16).digest()
         self._key = int.from_bytes(digest, "little")
-        self._counts: dict[int, int] = {}
+        self._blocks: dict[int, int] = {}
+        """Number of blocks of each unit's numbers that have been begun."""
+        self._left: dict[int, list[float]] = {}
+        """What is left of each unit's present block, the next number last."""
         self._tables: dict[tuple[int, int], memoryview] = {}
         self.drew = False
         """Whether anything has been drawn."""
 
     def random(self, unit: int) -> float:
         """Return the next number of this unit, uniform in [0, 1)."""
-        count = self._counts.get(unit, 0)
-        self._counts[unit] = count + 1
-        place = unit >> UNITS_SHIFT, count >> NUMBERS_SHIFT
-        table = self._tables.get(place)
+        left = self._left.get(unit)
+        return left.pop() if left else self._begun(unit).pop()
+
+    def _begun(self, unit: int) -> list[float]:
+        """Begin the unit's next block; return its numbers, the first one last."""
+        block = self._blocks.get(unit, 0)
+        self._blocks[unit] = block + 1
+        group, first = unit >> UNITS_SHIFT, (unit & UNITS - 1) << NUMBERS_SHIFT
+        table = self._tables.get((group, block))
         if table is None:
-            table = self._table(*place)
-        found: float = table[((unit & UNITS - 1) << NUMBERS_SHIFT) | (count & NUMBERS - 1)]
-        return found
+            table = self._table(group, block)
+        left: list[float] = table[first : first + NUMBERS].tolist()  # type: ignore[assignment]
+        left.reverse()
+        self._left[unit] = left
+        return left
 
     def exponential(self, unit: int, mean: float) -> float:
         """Return a draw of this unit from the exponential distribution with this mean, by inversion
