@@ -128,8 +128,9 @@ class ExpectedRepairs:
     def known_down(
         self, worker: int, copy: ExpectedCopy | None, seq: int, since: float | None = None
     ) -> None:
-        """Note that worker number `worker` is known to be DOWN, by event `seq`; `copy` held it
-        (None: no copy did). It is known since time `since` (None: from now on).
+        """Note that worker number `worker` is known to be DOWN, by event `seq` (-1: no event says
+        so); `copy` held it (None: no copy did). It is known since time `since`, or since a fault
+        struck that did so later (None: from now on).
 
         Once all workers of a struck unit are known to be DOWN, the unit waits for its fault to be
         blamed, or, where blame is certain, for its repair.
@@ -142,7 +143,7 @@ class ExpectedRepairs:
             if not unit.undetected:
                 self.undetected.remove(unit)
                 if self.described.certain:
-                    self._repair(unit, self.w.now if since is None else since)
+                    self._repair(unit, self.w.now if since is None else max(since, unit.since))
                 else:
                     self.known.append(unit)
 
@@ -226,7 +227,8 @@ class ExpectedRepairs:
         for unit in units:
             unit.unsure.discard(worker)
             copy.undetected.pop(worker, None)
-            self.known_down(worker, None, unit.seq, unit.since)
+            # No event says so: each fault of the worker is known since it struck.
+            self.known_down(worker, None, -1, unit.since)
         return bool(units)
 
     def _reveal(self, of: Struck, named: str) -> None:

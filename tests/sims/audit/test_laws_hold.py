@@ -220,6 +220,16 @@ def test_the_log_of_a_practised_fleet_that_was_accused_once_breaks_no_law(seed: 
     assert sound.wrong(as_file(scenario)) == []
 
 
+@pytest.mark.parametrize("seed", [42189])
+def test_the_log_of_a_practised_fleet_in_groups_that_was_accused_once_breaks_no_law(
+    seed: int,
+) -> None:
+    """Two faults strike a worker whose repair ends at that instant. A line says of one of them that
+    it is known of another worker."""
+    _, scenario = generate(seed, practised=True, fleet=True, groups=True)
+    assert sound.wrong(as_file(scenario)) == []
+
+
 def test_no_scenario_among_the_cases_has_a_log_that_breaks_a_law(cases_dir: Path) -> None:
     files = case_files(cases_dir, "log/*.toml")
     assert {it.name: sound.wrong(tomllib.loads(it.read_text())) for it in files} == {
