@@ -3,7 +3,7 @@ curve over one range, a map over two, the spread of runs for words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from math import inf, isnan
 from pathlib import Path
 from typing import Any
@@ -156,25 +156,39 @@ def _number(value: object, source: str, picture: PictureSection) -> float:
     return float(number)
 
 
-def draw_runs(cells: Iterable[Comparison], path: Path, title: str, unit: str) -> Path:
-    """Draw to `path` how a measure spreads over runs, or over blocks of their time, for each
-    variant, with the mean and its interval. Return `path`.
+def draw_runs(cells: Sequence[Comparison], path: Path, title: str, unit: str) -> Path:
+    """Draw to `path` how measures spread over runs, or over blocks of their time, for each variant,
+    with the mean and its interval. Return `path`.
 
-    There is a panel for each cell. `unit` is the unit of times. Raises InputError where matplotlib
-    is missing, and where no run has a value.
+    There is a panel for each measure and cell; a variant of which not all runs have a value says
+    how many have one. `unit` is the unit of times. Raises InputError where matplotlib is missing,
+    and where no run has a value.
     """
     panels: dict[str, dict[str, Spread]] = {}
-    figure, each = "", "of each run"
+    figures = {it.gauge.words: units(unit) if it.gauge.timed else "" for it in cells}
+    several, each = len(figures) > 1, "of each run"
     for cell in cells:
         if cell.speaks:  # numbers whose mean is the measure, and which may be below 0 (blocks.py)
             each = "by block of time (may be below 0)"
-        figure = cell.gauge.words + (f", {units(unit)}" if cell.gauge.timed else "")
-        panels[settings_text(cell.point) if cell.point else ""] = {
-            it.variant: (_values(cell, it), cell.known_mean(it)) for it in cell.lines
+        place = [settings_text(cell.point)] if cell.point else []
+        words = [_with_unit(cell.gauge.words, figures)] if several else []
+        panels[": ".join(words + place)] = {
+            _of_how_many(it): (_values(cell, it), cell.known_mean(it)) for it in cell.lines
         }
     if not any(values for panel in panels.values() for values, _ in panel.values()):
         raise InputError("picture", "", "no run has a value", "finished runs")
-    return draw_spreads(panels, path, title, f"{figure}, {each}")
+    what = each if several else f"{_with_unit(cells[0].gauge.words, figures)}, {each}"
+    return draw_spreads(panels, path, title, what, apart=several)
+
+
+def _with_unit(words: str, figures: Mapping[str, str]) -> str:
+    return ", ".join(filter(None, (words, figures[words])))
+
+
+def _of_how_many(line: Line) -> str:
+    """Return the variant's name, and how many of its runs have a value where not all have."""
+    known = sum(run.value is not None for run in line.runs)
+    return f"{line.variant} ({known} of {len(line.runs)} runs)" if line.left_out else line.variant
 
 
 def _values(cell: Comparison, line: Line) -> list[float]:

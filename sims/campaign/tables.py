@@ -423,9 +423,9 @@ class Table(Answer):
         """Draw the picture that the campaign's file describes to `path`, and return `path`. Where
         `path` is None, return the picture for a notebook to show.
 
-        If the file describes no picture, draw the distribution of the first measure over runs, or
-        over blocks of their time, for each variant. Raises InputError where matplotlib is missing,
-        and where there is nothing to draw.
+        If the file describes no picture, draw the distribution of each measure over runs, or over
+        blocks of their time, for each variant; of a campaign file's, the first measure's.
+        Raises InputError where matplotlib is missing, and where there is nothing to draw.
         """
         if path is None:
             with TemporaryDirectory(prefix="holdfast-") as folder:
@@ -434,8 +434,9 @@ class Table(Answer):
                 return Picture(new.read_bytes())
         if self.results.question.picture is not None:
             return draw(self.results, Path(path))
-        found = answer(self.comparisons(), self.results.question.varied.reference)
-        return draw_runs(self.comparisons(), Path(path), found or self.title, self.results.unit)
+        cells, reference = [*chain(*self._told)], self.results.question.varied.reference
+        found = answer(cells, reference) if len(self._told) == 1 else None
+        return draw_runs(cells, Path(path), found or self.title, self.results.unit)
 
 
 def _place(cell: Comparison) -> str:

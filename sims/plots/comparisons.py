@@ -205,25 +205,32 @@ Spread = tuple[Sequence[float], "Estimate"]
 
 
 def draw_spreads(
-    panels: Mapping[str, Mapping[str, Spread]], path: Path, title: str, x: str
+    panels: Mapping[str, Mapping[str, Spread]],
+    path: Path,
+    title: str,
+    x: str,
+    apart: bool = False,
 ) -> Path:
     """Draw a box plot for each sample of BOXED values or more, with every value on it and the mean
     with its interval below. Return `path`.
 
-    There is a panel for each title, with samples by name. `x` labels the axis of values, which is
-    logarithmic where they are above 0 and differ by a ratio above LOG_RATIO. Raises InputError
-    where matplotlib is missing, or the file cannot be written.
+    There is a panel for each title that has values, with samples by name. `x` labels the axis of
+    values, which is logarithmic where they are above 0 and differ by a ratio above LOG_RATIO; the
+    panels share it unless they are of quantities that are `apart`. Raises InputError where
+    matplotlib is missing, or the file cannot be written.
     """
+    panels = {name: it for name, it in panels.items() if any(values for values, _ in it.values())}
     rows = max(map(len, panels.values()))
     figure = blank_figure(2 * WIDTH, (MORE + ROW * rows) * len(panels) + MORE)
     every = [spread for panel in panels.values() for spread in panel.values()]
-    known = [value for values, _ in every for value in values]
-    far = 0 < LOG_RATIO * min(known) < max(known)
     for axes, (name, panel) in zip(
-        figure.subplots(len(panels), 1, sharex=True, squeeze=False).flat,
+        figure.subplots(len(panels), 1, sharex=not apart, squeeze=False).flat,
         panels.items(),
         strict=True,
     ):
+        shown = panel.values() if apart else every
+        known = [value for values, _ in shown for value in values]
+        far = 0 < LOG_RATIO * min(known) < max(known)
         axes.boxplot(
             [values if len(values) >= BOXED else [] for values, _ in panel.values()],
             orientation="horizontal",
