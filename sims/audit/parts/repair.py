@@ -199,11 +199,16 @@ class ExpectedRepairs:
                 worker.detection = max(w.platform.detections)
                 yield from w.hide(copy, number, seq)
             elif copy is None or number not in copy.undetected:
-                # Only where members are in groups a run goes on while one of them is DOWN.
-                held = copy if copy is not None and copy.division is not None else None
-                if held is not None and held.run is not None:
-                    held.struck, held.former = w.now, held.members
-                self.known_down(number, held, seq)
+                self.known_down(number, self._struck_away(copy), seq)
+
+    def _struck_away(self, copy: ExpectedCopy | None) -> ExpectedCopy | None:
+        """Return `copy`, which holds a struck worker that is DOWN already, as the one whose run the
+        fault may have ended, and note that it is struck now; None where nobody holds the worker, or
+        where no run goes on while a member is DOWN: only members in groups let it."""
+        held = copy if copy is not None and copy.division is not None else None
+        if held is not None and held.run is not None:
+            held.struck, held.former = self.w.now, held.members
+        return held
 
     def _hidden(self, unit: ExpectedUnit, number: int) -> bool:
         """Return whether the fault of `unit`, which strikes its worker `number` while a copy holds
@@ -228,7 +233,7 @@ class ExpectedRepairs:
             unit.unsure.discard(worker)
             copy.undetected.pop(worker, None)
             # No event says so: each fault of the worker is known since it struck.
-            self.known_down(worker, None, -1, unit.since)
+            self.known_down(worker, self._struck_away(copy), -1, unit.since)
         return bool(units)
 
     def _reveal(self, of: Struck, named: str) -> None:
