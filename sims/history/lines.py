@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import orjson
 from attrs import define, field
 
+from actors.events import PartitionAssigned
 from actors.runtime import Record
 from sims.history.reader import HOLDING, History
 from sims.log import LogFile
@@ -18,6 +19,8 @@ ABOUT = re.compile(rb'"event": ?"(\w+)".*?(?:"job": ?("(?:[^"\\]|\\.)*")|"worker
 """Matches a line's event class and the job or the worker that the event names."""
 KINDS = frozenset(kind.__name__.encode() for kind in HOLDING)
 SUBMITTED = b"JobSubmitted"
+BEFORE = PartitionAssigned.__name__.encode()
+"""Class of the lines that are about a job and come before its submission, at the log's head."""
 GONE = frozenset((b"JobCompleted", b"JobKilled"))
 Line = tuple[int, bytes]
 """Number of a line, from 1, and its bytes."""
@@ -89,6 +92,9 @@ class Lines:
             return
         kind, job, worker = found.groups()
         if kind not in KINDS:
+            return
+        if kind == BEFORE:
+            self.tell(number, line)
             return
         if self._known is None:
             self._known = frozenset(map(orjson.dumps, self.history.jobs))

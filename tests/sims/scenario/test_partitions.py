@@ -306,6 +306,28 @@ def test_trace_names_nothing_of_a_partition_without_workers_of_the_jobs_own() ->
         assert foreign not in told
 
 
+def test_traces_and_the_queue_know_the_partition_that_no_queue_of_a_job_names(
+    tmp_path: Path,
+) -> None:
+    """Field 16 says partition 1 of J1 and J2, whose queue (field 15) is 2, partition 2 of J3, whose
+    queue is no partition. J2 waits for J1, which holds both workers of their partition."""
+    (tmp_path / "log.swf").write_text(
+        "; MaxProcs: 4\n"
+        "1 0 -1 10 2 -1 -1 2 10 -1 1 1 1 -1 2 1 -1 -1\n"
+        "2 0 -1 10 1 -1 -1 1 10 -1 1 1 1 -1 2 1 -1 -1\n"
+        "3 4 -1 5 1 -1 -1 1 5 -1 1 1 1 -1 7 2 -1 -1\n"
+    )
+    partitions = [{"name": "1", "units": "0-1"}, {"name": "2", "units": "2-3"}]
+    said = table([], partitions, workers=4)
+    said["job"] = {"kind": "rigid", "swf": {"file": "log.swf"}}
+    log = tmp_path / "log.jsonl"
+    result = run(said, folder=tmp_path, log=log)
+    assert "2 of 2 processors of partition 1 are free; J1 (2) starts" in str(result.trace("J2"))
+    assert "run 0 on 1 worker: 2" in str(result.trace("J3"))
+    instant = read_instant(LogFile(log), 5)
+    assert [(it["job"], it["partition"]) for it in instant.waiting] == [("J2", "1")]
+
+
 # --- laws ----------------------------------------------------------------------------------------
 
 SIZES = st.integers(1, 4)
