@@ -80,6 +80,14 @@ def strategy_named(name: str, reading: Reading) -> Strategy:
     )
 
 
+def strategy_name(strategy: Strategy) -> str | None:
+    """Return the name by which a scenario asks for this strategy; None for a user's own."""
+    found = next((name for name, it in (FIELD | SHELVES).items() if it == strategy), None)
+    if found is None and isinstance(strategy, RList):
+        return f"R-LIST-{'Q' if strategy.reservations is None else strategy.reservations}"
+    return found
+
+
 def default_order(strategy: str) -> str:
     """Return the name of the order in which a queue is sorted under this strategy where none is
     given: FCFS for the field's strategies (FCFS, EASY, conservative, greedy), LPT for the

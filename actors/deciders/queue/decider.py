@@ -37,10 +37,13 @@ from policies.interface.queue import (
     TimedOrder,
 )
 from policies.queue.estimates import Estimates
+from policies.queue.names import strategy_name
 from policies.queue.preemption import Preemptive
 
 DECIDE = Decide()
 DECISION, FAILED = Phase.DECISION, Outcome.FAILED
+NAMED = 3
+"""Number of waiting jobs that the message about a deadlock names."""
 
 
 @define
@@ -435,10 +438,12 @@ class QueueDecider(Decider):
             strategy = strategy.strategy
         if not state.queue or state.runs:  # else those that run say what they wait for
             return ""
-        who, free = f"policy {name_of(strategy)}", f"{state.free} of {state.processors}"
-        return (
-            f", as {who} starts none of the {len(state.queue)} that wait: {free} workers are free"
-        )
+        who, free = strategy_name(strategy) or name_of(strategy), f"{state.free} of "
+        names = [entry.job.name for entry in state.queue[:NAMED]]
+        names += ["..."] if len(state.queue) > NAMED else []
+        waiting = f"the {len(state.queue)} that wait ({', '.join(names)})"
+        free += f"{state.processors} workers are free"
+        return f", as policy {who} starts none of {waiting}: {free}"
 
 
 def _key(entry: tuple[Queued, int]) -> tuple[float, int]:

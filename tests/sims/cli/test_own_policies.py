@@ -169,6 +169,20 @@ def test_a_decision_that_cannot_be_is_reported_in_one_line(own: Shell) -> None:
 LAZY = "from policies.interface import Decision\n\n\ndef lazy(view):\n    return Decision([])\n"
 
 
+def test_a_deadlock_names_the_strategy_as_its_scenario_does_and_jobs_that_wait(
+    shell: Shell,
+) -> None:
+    """A window that never ends leaves one worker of two."""
+    scenario = """
+name = "never"
+policy.name = "EASY"
+job = { kind = "rigid", jobs = [{ processors = 2, time = 10 }] }
+platform = { workers = 2, maintenance = [{ from = 5, to = inf, units = "0" }] }
+"""
+    said = shell("run", shell.write(scenario), "--log", "none")
+    assert "policy EASY starts none of the 1 that wait (J1): 1 of 2 workers" in said.complaint()
+
+
 def test_a_queue_policy_that_starts_nothing_is_named_where_the_run_ends(shell: Shell) -> None:
     shell.write(LAZY, "mine.py")
     said = shell("run", shell.write(FEW), "--set", "policy.name=mine:lazy", "--log", "none")
