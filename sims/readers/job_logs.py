@@ -21,6 +21,7 @@ from attrs import Factory, define, evolve
 from numpy.typing import NDArray
 from pydantic import BeforeValidator
 
+from actors.runtime.errors import quoted
 from sims.errors import InputError
 from sims.readers import COLUMNS, JobLog, LoggedJob, Preceding, repeated
 from sims.readers.documents import Document, Word, document
@@ -61,9 +62,9 @@ PARTS = (2, 3, 4)
 """Statuses of lines for parts of a job; reading them would count the work of an interrupted job
 twice."""
 
-ENTRY = re.compile(r"^;\s*([A-Za-z]\w*)\s*:\s*(\d{1,18})(?!\S)")
-"""Pattern of a header line whose value begins with a number; the same keys may have the value
-`unknown`."""
+ENTRY = re.compile(r"^;\s*([A-Za-z]\w*)\s*:\s*(\d{1,3}(?:,\d{3}){1,5}|\d{1,18})(?!\S)")
+"""Pattern of a header line whose value begins with a number, with or without commas between
+thousands; the same keys may have the value `unknown`."""
 ZONE = re.compile(r"^;\s*TimeZoneString\s*:\s*(\S+)\s*$")
 """Pattern of the header line that names the time zone of the log's machine."""
 MACHINE, BEGINS = "MaxProcs", "UnixStartTime"
@@ -80,16 +81,18 @@ class Header:
     """Maps keys to their values, where these are numbers."""
     zone: str = "UTC"
     """IANA name of the time zone; UTC if none is named that is known."""
+    unknown_zone: str = ""
+    """Name of the time zone in the log, where it is no IANA name."""
 
     def enter(self, comment: str) -> None:
         """Take the entry of a comment, `; KEY: VALUE`, unless an earlier line has set its key."""
         if entry := ENTRY.match(comment):
-            self.numbers.setdefault(entry[1], int(entry[2]))
+            self.numbers.setdefault(entry[1], int(entry[2].replace(",", "")))
         elif (named := ZONE.match(comment)) and self.zone == "UTC":
             try:
                 self.zone = ZoneInfo(named[1]).key
             except (OSError, ValueError, LookupError):
-                return  # a name of the machine's own: dates are in Universal Time
+                self.unknown_zone = named[1]
 
 
 class SkipReason(enum.Enum):
@@ -143,6 +146,9 @@ def read_swf(path: Path) -> JobLog:
     begins = header.numbers.get(BEGINS)
     if begins is None and len(jobs) and jobs["submitted"][0] >= EPOCH:
         begins = 0
+    if header.zone == "UTC" and header.unknown_zone:
+        zone = quoted(header.unknown_zone)
+        changed[f"the log's time zone {zone} is no IANA name: its dates count as UTC"] = len(jobs)
     counts = {how: number for how, number in changed.items() if number}
     about = header.numbers.get(MACHINE), begins, left_out, counts, preceding
     return JobLog(jobs, *about, zone=header.zone)

@@ -142,6 +142,12 @@ def test_the_size_of_the_machine_may_stand_below_the_first_job() -> None:
     assert (machine_of(path), read_swf(path).machine) == (8, 8)
 
 
+def test_a_number_of_the_header_may_have_commas_between_thousands(tmp_path: Path) -> None:
+    path = tmp_path / "log.swf"
+    path.write_text("; MaxProcs: 4,096 of them\n1 0 -1 10 2 -1 -1 2 20 -1 1 1 1 -1 1 1 -1 -1\n")
+    assert machine_of(path) == 4096
+
+
 # --- Batsim ---------------------------------------------------------------------------------------
 
 

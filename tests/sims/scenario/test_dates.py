@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from actors.events import LogReplayed, MaintenancePlanned, RunStarted, ScenarioStarted
+from actors.events import JobsChanged, LogReplayed, MaintenancePlanned, RunStarted, ScenarioStarted
 from sims.cli import main
 from sims.errors import InputError
 from sims.scenario.loader import as_set, read
@@ -128,6 +128,9 @@ def test_a_log_in_the_standard_format_names_its_zone_in_its_head(tmp_path: Path)
         scenario = table(swf, [MORNING])
         scenario["job"] = {"kind": "rigid", "swf": {"file": str(swf)}}
         assert window(scenario)[0] == start
+        changes = [it.event.how for it in records_of(scenario) if isinstance(it.event, JobsChanged)]
+        unknown = "the log's time zone 'Here' is no IANA name: its dates count as UTC"
+        assert changes == ([unknown] if zone == "Here" else [])
 
 
 def test_until_may_be_a_date(
