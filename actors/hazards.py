@@ -265,14 +265,21 @@ class Hazard(Actor):
         """Make all workers of the unit numbered `struck` fail or hang now, and those of the units
         to which its fault spreads. Where faults are repaired, report the units that fail to the
         actor that repairs instead."""
-        nodes = self.nodes
-        others = self.spread.struck(struck, len(nodes)) if self.spread and nodes else ()
-        for unit in (struck, *others):
-            if self.repairs is not None and isinstance(fault, Fail):
-                about = fault.detection, fault.logs_detection
-                self.send(self.repairs, UnitStruck(fault.law, unit, struck, *about), cause)
-                continue
-            for worker in (unit,) if nodes is None else nodes[unit]:
+        self._strike(struck, struck, fault, cause)
+        if self.spread is not None and self.nodes:
+            for unit in self.spread.struck(struck, len(self.nodes)):
+                self._strike(unit, struck, fault, cause)
+
+    def _strike(self, unit: int, first: int, fault: Fail | Hang, cause: int) -> None:
+        """Make all workers of one unit fail or hang now, or report it to the actor that repairs.
+        `first` is the unit in which the fault arose."""
+        if self.repairs is not None and isinstance(fault, Fail):
+            detection, logs = fault.detection, fault.logs_detection
+            self.send(self.repairs, UnitStruck(fault.law, unit, first, detection, logs), cause)
+        elif self.nodes is None:
+            self.fail_worker(unit, fault, cause)
+        else:
+            for worker in self.nodes[unit]:
                 self.fail_worker(worker, fault, cause)
 
     @handles(UnitCured)

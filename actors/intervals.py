@@ -55,7 +55,7 @@ def joined(ours: str, theirs: str) -> str:
     return text(tuple(sorted((*spans_in(ours), *spans_in(theirs)))))
 
 
-def members(intervals: Intervals) -> tuple[int, ...]:
+def members(intervals: Iterable[tuple[int, int]]) -> tuple[int, ...]:
     """Return every number of the intervals, ascending."""
     return tuple(chain.from_iterable(range(first, last + 1) for first, last in intervals))
 
@@ -140,11 +140,20 @@ def without(intervals: Intervals, gone: Iterable[int]) -> Intervals:
     The time grows with the number of numbers to leave out, and hardly with that of intervals.
     """
     spans = list(intervals)
+    leave_out(spans, gone)
+    return tuple(spans)
+
+
+def leave_out(spans: list[tuple[int, int]], gone: Iterable[int]) -> int:
+    """Leave the numbers in `gone` out of the intervals `spans`, in place. Return how many of them
+    were in one."""
+    found = 0
     for number in gone:
         k = bisect_right(spans, (number, math.inf)) - 1
         if k >= 0 and number <= spans[k][1]:
             _cut(spans, k, number)
-    return tuple(spans)
+            found += 1
+    return found
 
 
 def _cut(spans: list[tuple[int, int]], place: int, number: int) -> None:
@@ -277,7 +286,7 @@ def common(ours: Intervals, theirs: Intervals) -> Intervals:
     return tuple(found)
 
 
-def size_of(intervals: Intervals) -> int:
+def size_of(intervals: Iterable[tuple[int, int]]) -> int:
     """Return how many numbers are in the intervals."""
     return sum([last - first + 1 for first, last in intervals])
 
@@ -325,31 +334,43 @@ class Numbers:
     def lowest(self, count: int) -> Intervals:
         """Remove the `count` lowest free numbers and return them. The caller makes sure that there
         are enough."""
-        starts, ends = self._starts, self._ends
-        taken: list[tuple[int, int]] = []
-        whole, left, first, last = 0, count, starts[0], ends[0]
-        while (size := last - first + 1) < left:
-            taken.append((first, last))
-            left -= size
+        starts, ends, whole, size, first = self._starts, self._ends, 0, 0, 0
+        for first, last in zip(starts, ends, strict=True):
+            size = last - first + 1
+            if size >= count:
+                break
+            count -= size
             whole += 1
-            first, last = starts[whole], ends[whole]
-        taken.append((first, first + left - 1))
-        if left == size:
+        taken = (*zip(starts[:whole], ends[:whole], strict=True), (first, first + count - 1))
+        if count == size:
             whole += 1
         else:
-            starts[whole] = first + left
+            starts[whole] = first + count
         if whole:
             del starts[:whole], ends[:whole]
-        return tuple(taken)
+        return taken
 
     def remove(self, numbers: Intervals) -> None:
         """Remove these numbers, all of which are free, from the free ones."""
         self._carve(numbers)
 
-    def release(self, taken: Intervals) -> None:
+    def release(self, taken: Sequence[tuple[int, int]]) -> None:
         """Make these numbers free again."""
+        starts, ends = self._starts, self._ends
         for first, last in taken:
-            self._merge(first, last)
+            i = bisect_left(starts, first)
+            follows = i > 0 and ends[i - 1] == first - 1
+            if i < len(starts) and starts[i] == last + 1:
+                if follows:
+                    ends[i - 1] = ends[i]
+                    del starts[i], ends[i]
+                else:
+                    starts[i] = first
+            elif follows:
+                ends[i - 1] = last
+            else:
+                starts.insert(i, first)
+                ends.insert(i, last)
 
     def intervals(self) -> Intervals:
         """Return the numbers of the free processors."""
@@ -397,19 +418,3 @@ class Numbers:
                 starts[i] = last + 1
             else:
                 del starts[i], ends[i]
-
-    def _merge(self, first: int, last: int) -> None:
-        starts, ends = self._starts, self._ends
-        i = bisect_left(starts, first)
-        follows = i > 0 and ends[i - 1] == first - 1
-        if i < len(starts) and starts[i] == last + 1:
-            if follows:
-                ends[i - 1] = ends[i]
-                del starts[i], ends[i]
-            else:
-                starts[i] = first
-        elif follows:
-            ends[i - 1] = last
-        else:
-            starts.insert(i, first)
-            ends.insert(i, last)

@@ -31,7 +31,7 @@ from actors.messages import (
     Submit,
 )
 from actors.progress import remaining
-from actors.runtime import NOTHING, Actor, Timer, handles, message
+from actors.runtime import Actor, Timer, handles, message
 from policies.availability import WorkerState
 from policies.interface.queue import BatchJob
 
@@ -152,22 +152,6 @@ class Job(Actor):
     def cancelled_late(self, message: Cancel, cause: int) -> None:
         """Ignore an agent that cancels the job when the job is over."""
 
-    def release_copy(
-        self,
-        copy: int,
-        outcome: Outcome,
-        cause: int,
-        waits: bool,
-        gone: bool = False,
-        since: int = NOTHING,
-    ) -> None:
-        """Report to the scheduler that the copy numbered `copy` has ended with this outcome, and
-        that its workers are free. `cause` is the number of the event that ended it. `waits`: the
-        job needs workers again. `gone`: the job is over. `since`: number of the event since which
-        the job wants workers; NOTHING: it is `cause`."""
-        over = CopyOver(self.index, copy, outcome, waits, gone, since)
-        self.send(self.scheduler, over, cause)
-
     def waits_for(self) -> str | None:
         planned = self.submitter is None and self.state is Life.PLANNED
         return "its release" if planned else None
@@ -268,7 +252,8 @@ class JobOfAttempts(Job):
         self.cancel(self.end_timer)
         done = min(self.now - self.begun, self.time)
         cause = self.record(cause, RunEnded, self.name, self.attempt, outcome, done)
-        self.release_copy(self.copy, outcome, cause, not dies, dies)
+        over = CopyOver(self.index, self.copy, outcome, not dies, dies)
+        self.send(self.scheduler, over, cause)
         if dies:
             self.die(cause)
         else:

@@ -15,6 +15,7 @@ from actors.intervals import (
     Numbers,
     common,
     intervals_of,
+    leave_out,
     members,
     merged,
     size_of,
@@ -295,20 +296,18 @@ class Pool:
         `taken`, `count` in number; none are named where they are only counted. Those that are UP
         and are no spares count as free from now on. -1 stands for a copy that keeps others."""
         self._holding.discard(copy)
-        if not taken:
-            self.free += count
-            return
-        if self.away or self.spares:
-            most = self.size - 1
+        spans: Sequence[tuple[int, int]] = taken
+        if taken and (self.away or self.spares):
+            spans, most, gone = list(taken), self.size - 1, self.away
             if taken[-1][1] > most:
-                taken = tuple((first, min(last, most)) for first, last in taken if first <= most)
-            few = count < len(self.away)
-            gone = [n for n in members(taken) if n in self.away] if few else self.away
-            taken = without(taken, gone)
-            count = size_of(taken)
+                spans = [(first, min(last, most)) for first, last in taken if first <= most]
+                count = size_of(spans)
+            if count < len(gone):
+                gone = {n: gone[n] for n in members(spans) if n in gone}
+            count -= leave_out(spans, gone)
         self.free += count
-        if self.numbers is not None:
-            self.numbers.release(taken)
+        if self.numbers is not None and spans:
+            self.numbers.release(spans)
 
     def release_one(self, worker: int) -> None:
         """Take back one worker from its copy. If it is UP and no spare, it is free from now on."""

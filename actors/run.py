@@ -202,9 +202,11 @@ class Run:
         run that held them before; None if none did. Return the number (seq) of the event."""
         begins = self.plan.begins
         source, saved = (begins.run, begins.done) if begins else (None, 0)
-        about = self.copy.text, self.work, self.base, source, saved, keeps
-        self.started = self.actor.record(cause, RunStarted, self.actor.name, self.number, *about)
-        return self.started
+        actor, number, held, base = self.actor, self.number, self.copy.text, self.base
+        self.started = cause = actor.record(
+            cause, RunStarted, actor.name, number, held, self.work, base, source, saved, keeps
+        )
+        return cause
 
     def start_up(self, length: float, cause: int) -> int:
         """Spend `length` time units on starting up, then have the members fetch what they lack; if
@@ -475,10 +477,10 @@ class Run:
         """Set the timer for the end of the present part. `cause` is the number of the event that
         leads to it."""
         self.due, self.cause = end, cause
-        phase = RUNS_END if self.step is LAST_VERIFICATION else PARTS_END
-        self._timer = self.actor.at(end, self._over, cause, phase)
+        phase, actor = RUNS_END if self.step is LAST_VERIFICATION else PARTS_END, self.actor
+        self._timer = actor.system.loop.schedule(end, phase, actor, self._over, cause)
 
     def _stop(self) -> None:
         if self._timer is not None:
-            self.actor.cancel(self._timer)
+            self.actor.system.loop.cancel(self._timer)
             self._timer, self.due = None, inf

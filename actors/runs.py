@@ -30,6 +30,7 @@ from actors.job import AT_WORK, GONE, RUNNING, WAITING, Job, Life
 from actors.messages import (
     Cancel,
     CancelCopy,
+    CopyOver,
     MemberReady,
     MemberSpeedChanged,
     MemberStateChanged,
@@ -54,7 +55,7 @@ LOST, CANCELLED = Outcome.LOST, Outcome.CANCELLED
 DOWN = WorkerState.DOWN
 RESUME = Resume()
 # Questions under names of their own, as in `actors/parts/asked.py`.
-PLACED, EQUIP, LEFT = Part.placed, Part.equip, Part.left
+PLACED, EQUIP, STARTED, LEFT = Part.placed, Part.equip, Part.started, Part.left
 RESUMES, SETTLED = Part.resumes, Part.settled
 LATE = tuple(kind for part in ORDER for kind in part.late)
 
@@ -160,7 +161,8 @@ class JobOfRuns(Job):
         self.copies[message.copy] = copy
         for part in self.parts.to[PLACED]:
             part.placed(copy, message)
-        self.start_run(copy, self.plan(copy), cause, message, before=self.parts.before(first=True))
+        before = self.parts.before(first=True) if self.parts.each else 0
+        self.start_run(copy, self.plan(copy), cause, message, before=before)
 
     def plan(self, copy: Copy[Run]) -> Plan:
         """Return the plan of the first run of a copy that has just been placed: the state that the
@@ -194,10 +196,11 @@ class JobOfRuns(Job):
         run = Run(self, number, copy, self.work(copy), plan, saving, self.needs)
         copy.run, copy.last = run, number
         cause = run.begin(cause, keeps)
-        for part in self.parts.to[EQUIP]:
+        to = self.parts.to
+        for part in to[EQUIP]:
             part.equip(run, cause)
         if message is not None:
-            for part in self.parts.to[Part.started]:
+            for part in to[STARTED]:
                 part.started(copy, message, cause)
         cause = self.log_tasks(copy, message, cause)
         cause = run.start_up(before, cause)
@@ -274,8 +277,7 @@ class JobOfRuns(Job):
     def _lose(self, copy: Copy[Run], worker: int, hidden: bool, cause: int) -> int:
         """Act on a member's going DOWN: its run is lost, or goes on, or a fault is not known yet.
         Return the number (seq) of the last event."""
-        lost = self.protection.member_failed(copy, worker)
-        parts = self.parts
+        lost, parts = self.protection.member_failed(copy, worker), self.parts
         end = parts.down(copy, worker, hidden, cause) if parts.each else None
         if end is None:
             if parts.each:
@@ -431,14 +433,15 @@ class JobOfRuns(Job):
         else:
             end = self.record(cause, MembersReleased, self.name, copy.last)
         copy.run = None
-        if not (early and self.parts.released(copy, end)):
+        if not (early and self.parts.each and self.parts.released(copy, end)):
             copy.leave(end, keep=False)
         self._forget(copy, end)
         del self.copies[copy.number]
         waits = not self.copies and not gone
         if waits:
             self.become(WAITING)
-        self.release_copy(copy.number, outcome, end, waits, gone and not self.copies)
+        over = CopyOver(self.index, copy.number, outcome, waits, gone and not self.copies)
+        self.send(self.scheduler, over, end)
         return end
 
     def _forget(self, copy: Copy[Run], cause: int) -> None:
@@ -463,12 +466,12 @@ class JobOfRuns(Job):
         self._forget(first, end)
         self.copies.clear()
         since = self.complete_work(end)
+        over = CopyOver(self.index, first.number, COMPLETED, not gone, gone, since)
+        self.send(self.scheduler, over, end)
         if gone:
-            self.release_copy(first.number, COMPLETED, end, False, True)
             self.complete(since)
         else:
             self.become(WAITING)
-            self.release_copy(first.number, COMPLETED, end, True, since=since)
         return end
 
     @handles(Cancel, during=AT_WORK)

@@ -301,11 +301,10 @@ class Worker(Actor):
         for unit, _ in self._struck:
             self._broken.add(unit)
         if not down:
-            self._fail(loop.now, fault)
+            self._fail(fault, loop.now, loop.due_by)
         return down or loop.due_by < self._until or bool(self._broken)
 
-    def _fail(self, now: float, fault: Fail) -> None:
-        due_by = self.due_by
+    def _fail(self, fault: Fail, now: float, due_by: float) -> None:
         self._until, known = now + fault.downtime, now + fault.detection
         if fault.downtime:
             self.at(self._until, TURN, self.system.origin, STATES_CHANGE)

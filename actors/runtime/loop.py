@@ -258,26 +258,25 @@ class VirtualTimeLoop(NoOutsideWorld):
                 if not (heap or self._idle()):
                     break
                 timer = heappop(heap)
-                target = timer[2]
+                when, _, target, message, cause = timer
                 if target is None:
                     self._cancelled -= 1
                     continue
-                if timer[0] <= due_by:
+                if when <= due_by:
                     at_once += 1
                     if at_once > MOST_AT_ONCE:
-                        raise Livelock(self.now, target.name, timer[3])
+                        raise Livelock(self.now, target.name, message)
                 else:
                     at_once = 0
-                    self.now = now = timer[0]
-                    self.due_by = due_by = now * instant if now > 0.0 else now
-                    if now > latest:
-                        raise Unresolved(now, self.shortest)
+                    self.now = when
+                    self.due_by = due_by = when * instant if when > 0.0 else when
+                    if when > latest:
+                        raise Unresolved(when, self.shortest)
                 if target is callbacks or (heap and heap[0][0] <= due_by):
                     self._gather(timer)
                     continue
-                message = timer[3]
                 timer[2] = None
-                target.handlers[message.__class__](target, message, timer[4])
+                target.handlers[message.__class__](target, message, cause)
         except BaseException as error:
             blame(target, message, error)
         raise Deadlock(self.now, self.idle_report())
