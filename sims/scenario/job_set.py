@@ -135,6 +135,14 @@ class JobSet(Sequence[BatchJob]):
         return np.full(len(self), float(self[0].overhead) if len(self) else 0.0)
 
     @property
+    def bare(self) -> NDArray[np.bool_]:
+        """Whether each job asks for no mechanism. Rows of a log that have not been made are alike:
+        a mechanism that tells them apart makes them."""
+        if self._places is None:
+            return np.fromiter((job.bare for job in self._made), np.bool_, len(self._made))
+        return np.full(len(self), bool(len(self)) and self[0].bare)
+
+    @property
     def submitted(self) -> NDArray[np.float64]:
         """Time of submission of each job, in time units."""
         if self._places is None:

@@ -256,8 +256,10 @@ def plain_jobs(scenario: Scenario, submissions: Submissions) -> NDArray[np.bool_
     jobs = submissions.jobs
     if not scenario.bare:
         return np.zeros(len(jobs), dtype=np.bool_)
-    if not submissions.own:  # a million jobs of a log are alike in all that matters here
-        return np.full(len(jobs), _whole(scenario, jobs[0], scenario.protection))
+    if (
+        not submissions.own
+    ):  # a million jobs of a log differ at most in what mechanisms they ask for
+        return jobs.bare & _unchanging(scenario, jobs[0], scenario.protection)
     each = (_whole(scenario, it.job, it.protection) for it in submissions)
     return np.fromiter(each, np.bool_, len(jobs))
 
@@ -269,10 +271,13 @@ def _whole(scenario: Scenario, job: BatchJob, protection: ProtectionSection) -> 
     The number of failed runs can then be drawn beforehand, so that adding a hazard changes no job's
     failures.
     """
+    return job.bare and _unchanging(scenario, job, protection)
+
+
+def _unchanging(scenario: Scenario, job: BatchJob, protection: ProtectionSection) -> bool:
+    """Return whether a job of this kind that asks for no mechanism is executed so."""
     kind, errors = job.kind, scenario.errors
     if kind is JobKind.ITERATIVE or scenario.decider in (DeciderKind.PACK, DeciderKind.DEADLINE):
-        return False
-    if not job.bare:
         return False
     if any(law.by_computing for law in scenario.faults.laws):
         return False  # a job of attempts does not say when it computes

@@ -270,3 +270,24 @@ def test_a_smaller_last_node_counts_with_what_it_has_under_a_limit() -> None:
         "job": {"kind": "rigid", "jobs": jobs},
     }
     assert times(records(scenario)) == {"J1": (0, 10), "J2": (0, 10)}
+
+
+def test_whole_nodes_of_a_logs_jobs_are_held_whichever_partition_its_first_job_is_in(
+    tmp_path: Path,
+) -> None:
+    """J1's partition is not exclusive; J2 holds workers 2-3 for one processor."""
+    (tmp_path / "log.swf").write_text(
+        "; MaxProcs: 6\n"
+        "1 0 -1 10 1 -1 -1 1 10 -1 1 1 1 -1 1 1 -1 -1\n"
+        "2 1 -1 10 1 -1 -1 1 10 -1 1 1 1 -1 2 2 -1 -1\n"
+    )
+    partitions = [{"name": "1", "units": "0-1"}, {"name": "2", "units": "2-3", "exclusive": True}]
+    scenario = {
+        "name": "nodes",
+        "platform": {"workers": 6, "node": 2, "partitions": partitions},
+        "job": {"kind": "rigid", "swf": {"file": "log.swf"}},
+        "policy": {"name": "EASY"},
+    }
+    found = list(run(scenario, folder=tmp_path).records())
+    assert nodes_held(found) == [("J2", 1, "3")]
+    assert list(audit(found)) == []
