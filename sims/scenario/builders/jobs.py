@@ -256,9 +256,7 @@ def plain_jobs(scenario: Scenario, submissions: Submissions) -> NDArray[np.bool_
     jobs = submissions.jobs
     if not scenario.bare:
         return np.zeros(len(jobs), dtype=np.bool_)
-    if (
-        not submissions.own
-    ):  # a million jobs of a log differ at most in what mechanisms they ask for
+    if not submissions.own:  # jobs of a log differ at most in what mechanisms they ask for
         return jobs.bare & _unchanging(scenario, jobs[0], scenario.protection)
     each = (_whole(scenario, it.job, it.protection) for it in submissions)
     return np.fromiter(each, np.bool_, len(jobs))
