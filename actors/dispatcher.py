@@ -10,7 +10,7 @@ from typing import Protocol
 from attrs import define, field
 
 from actors.events import RunStarted
-from actors.intervals import Intervals, intervals_of, meet, members, merged, size_of, text
+from actors.intervals import Intervals, intervals_of, meet, members, text
 from actors.messages import (
     CancelCopy,
     GivenStandbys,
@@ -124,10 +124,6 @@ class Dispatcher:
     """Finds the causes of starts; None: no sink records runs, so that causes are not needed."""
     jobs: dict[int, Actor] = field(init=False, factory=dict)
     """Addresses, by index, of the jobs that have been submitted and are not gone."""
-    held: dict[int, tuple[int, int, Intervals]] = field(init=False, factory=dict)
-    """Maps each copy to its job's index, the number of its workers, and their numbers."""
-    rest: set[int] = field(init=False, factory=set)
-    """Workers that copies hold because they are of their members' nodes; they are idle."""
     promised: dict[int, int] = field(init=False, factory=dict)
     """Maps each promised worker to the copy that computes on it until that copy ends, although the
     worker is free or another copy holds it."""
@@ -150,8 +146,7 @@ class Dispatcher:
         returns or, without it, `cause`, the event for which the scheduler decides.
         """
         copy, pool = next(self._copies), self.pool
-        numbers = pool.allocate(copy, processors, former, index)
-        self.held[copy] = index, processors, numbers
+        numbers = pool.allocate(copy, processors, index, former)
         named = self.present(numbers) if numbers else ""
         if self.tracker is not None:
             cause = self._why(self.tracker, index, numbers, cause, otherwise)
@@ -177,28 +172,23 @@ class Dispatcher:
         `processors` members: up to `ready` workers that are to replace members (rules.md, P12), or
         all of its members' nodes. Return the copy's number, all workers that it holds, and its
         members; these are empty where workers are only counted."""
-        copy, pool, size, given = next(self._copies), self.pool, processors, None
+        copy, pool, given = next(self._copies), self.pool, None
+        rest: Intervals = ()
         if ready:
             numbers, others = pool.allocate_ready(copy, processors, ready, index, sources)
-            held = merged(numbers, others)
             given = GivenStandbys(others, *self.about(members(others)))
             self.scheduler.holds_ready(copy, processors)
         else:
-            held = numbers = pool.allocate(copy, processors, former, index, sources.members)
-        rest = pool.allocate_rest(copy, sources.whole, numbers) if sources.whole else ()
-        if rest:
-            self.rest.update(members(rest))
-            held = merged(held, rest)
-        if held is not numbers:
-            size = size_of(held)
-        self.held[copy] = index, size, held
+            numbers = pool.allocate(copy, processors, index, former, sources.members)
+            if sources.whole:
+                rest = pool.allocate_rest(copy, sources.whole, numbers)
         if self.tracker is not None:
             cause = self._why(self.tracker, index, numbers, cause, otherwise)
         about = self.about(members(numbers)) if self.linked or pool.speeds else NOTHING_ABOUT
         named = self.present(numbers)
         message = StartCopy(copy, processors, numbers, named, *about, ready=given, rest=rest)
         self.scheduler.send(self.jobs[index], message, cause)
-        return copy, held, numbers
+        return copy, pool.held[copy][2], numbers
 
     def start_on(
         self,
@@ -216,8 +206,7 @@ class Dispatcher:
         scheduler decides.
         """
         copy = next(self._copies)
-        numbers = self.pool.assign(copy, workers)
-        self.held[copy] = index, len(workers), numbers
+        numbers = self.pool.assign(copy, index, workers)
         named = text(numbers) if self.scheduler.system.journal.wants(RunStarted) else ""
         about = self.about(workers)
         message = StartCopy(copy, len(workers), numbers, named, *about, tasks, reason)
@@ -252,25 +241,16 @@ class Dispatcher:
         """Change the number of workers of a copy to `processors`. The pool chooses which workers
         the copy gains or gives up, and its job gets a message. `cause` is the number of the event
         for which the scheduler decides."""
-        index, _, held = self.held[copy]
-        numbers = self.pool.exchange(copy, held, processors, index)
-        self.held[copy] = index, processors, numbers
+        index, _, _ = self.pool.held[copy]
+        numbers = self.pool.exchange(copy, processors)
         about = self.about(members(numbers))
         message = ResizeCopy(copy, numbers, self.present(numbers), *about)
         self.scheduler.send(self.jobs[index], message, cause)
 
-    def release(self, copy: int) -> Intervals:
-        """Take back all workers of a copy that has ended; return them."""
-        _, processors, numbers = self.held.pop(copy)
-        if self.rest:
-            self.rest.difference_update(members(numbers))
-        self.pool.release(copy, processors, numbers)
-        return numbers
-
     def holder(self, worker: int) -> int:
         """Return the number of the copy to which it matters what becomes of this worker, as a
         member or a standby; -1 if there is none."""
-        return -1 if worker in self.rest else self.pool.holder(worker)
+        return -1 if worker in self.pool.rest else self.pool.holder(worker)
 
     def tell_job(self, cause: int, kind: Callable[..., object], worker: int, *more: object) -> bool:
         """Send the message `kind(copy, worker, *more)` to the job whose copy holds `worker`;
@@ -284,7 +264,7 @@ class Dispatcher:
 
     def job_of(self, copy: int) -> Actor | None:
         """Return the address of the job of the copy with this number; None if it is -1."""
-        return self.jobs.get(self.held[copy][0]) if copy >= 0 else None
+        return self.jobs.get(self.pool.held[copy][0]) if copy >= 0 else None
 
     def present(self, numbers: Intervals) -> str:
         """Return, as logs write numbers, the workers of `numbers` that a copy can use already:
@@ -297,4 +277,4 @@ class Dispatcher:
     def cancel_copy(self, copy: int, cause: int) -> None:
         """Ask the job of the copy numbered `copy` to end the copy's run as cancelled and to release
         its workers. `cause` is the number of the event that leads to it."""
-        self.scheduler.send(self.jobs[self.held[copy][0]], CancelCopy(copy), cause)
+        self.scheduler.send(self.jobs[self.pool.held[copy][0]], CancelCopy(copy), cause)

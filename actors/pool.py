@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from actors.intervals import (
     Intervals,
     Numbers,
+    added,
     common,
     intervals_of,
     leave_out,
@@ -117,9 +118,12 @@ class Pool:
     """View of `_held_by`, from which a single number is read in a fraction of numpy's time, while
     numpy sets those of a whole interval at once."""
 
-    _holding: set[int] = field(init=False, factory=set)
-    """Numbers of the copies that hold workers. When a copy gives back all of its workers, only its
-    number is removed here; what is kept of each of its workers, often thousands, stays."""
+    held: dict[int, tuple[int, int, Intervals]] = field(init=False, factory=dict)
+    """Maps each copy to its job's index, the number of its workers, and their numbers; these are
+    empty where workers are only counted. When a copy gives back all of its workers, only its entry
+    is removed here; what is kept of each of its workers, often thousands, stays."""
+    rest: set[int] = field(init=False, factory=set)
+    """Workers that copies hold because they are of their members' nodes; they are idle."""
 
     def __attrs_post_init__(self) -> None:
         self.free = self.size
@@ -140,8 +144,8 @@ class Pool:
         self,
         copy: int,
         count: int,
+        index: int,
         former: Intervals = (),
-        index: int = 0,
         sources: Sequence[Source] = (),
     ) -> Intervals:
         """Allocate `count` free workers, which the placement chooses, to the copy numbered `copy`
@@ -149,15 +153,16 @@ class Pool:
         which the placement may prefer. With `sources` it chooses among each of these sets as many
         as the source says. The caller makes sure that there are enough. Where workers are only
         counted, return an empty tuple."""
+        taken: Intervals = ()
         self.free -= count
-        if self.numbers is None:
-            return ()
-        if sources:
-            taken = self._take(self.numbers, count, former, index, sources)
-        else:
-            taken = self.take(self.numbers, count, former, index)
-        if self.changing:
-            self._hold(taken, copy)
+        if self.numbers is not None:
+            if sources:
+                taken = self._take(self.numbers, count, former, index, sources)
+            else:
+                taken = self.take(self.numbers, count, former, index)
+            if self.changing:
+                self._hold(taken, copy)
+        self.held[copy] = index, count, taken
         return taken
 
     def _take(
@@ -189,6 +194,9 @@ class Pool:
         if rest:
             self.numbers.remove(rest)
             self.free -= size_of(rest)
+            index, count, held = self.held[copy]
+            self.held[copy] = index, count + size_of(rest), merged(held, rest)
+            self.rest.update(members(rest))
             if self.changing:
                 self._hold(rest, copy)
         return rest
@@ -231,14 +239,28 @@ class Pool:
             rest = self.take if self.take is compact else lowest
             held = rest(self.numbers, more, (), index) if more else ()
         self.free -= count + more
+        both = merged(taken, held)
+        self.held[copy] = index, size_of(both), both
         if self.changing:
-            self._hold(taken, copy)
-            self._hold(held, copy)
+            self._hold(both, copy)
         return taken, held
 
-    def assign(self, copy: int, numbers: Sequence[int]) -> Intervals:
-        """Allocate exactly these workers, given in ascending order, to the copy numbered `copy`;
-        return them as intervals. Raises ValueError where one is not free."""
+    def assign(self, copy: int, index: int, numbers: Sequence[int]) -> Intervals:
+        """Allocate exactly these workers, given in ascending order, to the copy numbered `copy` of
+        the job with this index; return them as intervals. Raises ValueError where one is not
+        free."""
+        taken = self._assign(copy, numbers)
+        self.held[copy] = index, len(numbers), taken
+        return taken
+
+    def join(self, copy: int, worker: int) -> None:
+        """Allocate one more worker, `worker`, to the copy numbered `copy`. Raises ValueError where
+        it is not free."""
+        index, count, held = self.held[copy]
+        self._assign(copy, (worker,))
+        self.held[copy] = index, count + 1, added(held, worker)
+
+    def _assign(self, copy: int, numbers: Sequence[int]) -> Intervals:
         taken = ((numbers[0], numbers[0]),) if len(numbers) == 1 else intervals_of(numbers)
         if not self._all_free(taken, numbers):
             raise ValueError(f"not all of {list(numbers)} are free")
@@ -255,29 +277,31 @@ class Pool:
         away = self.away
         return all(self.holder(n) < 0 and n not in away for n in numbers)
 
-    def exchange(self, copy: int, held: Intervals, count: int, index: int = 0) -> Intervals:
-        """Resize a copy of the job with this index, which holds the workers `held`, to `count`
-        workers, and return those that it holds then. To grow it gets free workers that the
-        placement chooses. To shrink it releases its highest workers; those that are not UP, and
-        spares, come last, because no other copy could use them."""
-        had = members(held)
+    def exchange(self, copy: int, count: int) -> Intervals:
+        """Resize the copy numbered `copy` to `count` workers, and return those that it holds then.
+        To grow it gets free workers that the placement chooses. To shrink it releases its highest
+        workers; those that are not UP, and spares, come last, because no other copy could use
+        them."""
+        index, _, numbers = self.held[copy]
+        had = members(numbers)
         if count < len(had):
             lost = self._spare(had, len(had) - count)
             spans = intervals_of(lost)
             if self.changing:
                 self._hold(spans, -1)
-            self.release(-1, len(lost), spans)
-            return intervals_of(sorted(set(had).difference(lost)))
-        if count == len(had):
-            return held
-        gained = self.allocate(copy, count - len(had), (), index)
-        return intervals_of(sorted((*had, *members(gained))))
+            self._free(len(lost), spans)
+            numbers = intervals_of(sorted(set(had).difference(lost)))
+        elif count > len(had):
+            gained = self.allocate(copy, count - len(had), index)
+            numbers = intervals_of(sorted((*had, *members(gained))))
+        self.held[copy] = index, count, numbers
+        return numbers
 
-    def returned(self, held: Intervals, count: int) -> int:
-        """Return how many workers other copies could use if a copy that holds the workers `held`
-        released `count` of them, chosen as `exchange` chooses. Not counted are workers that are not
+    def returned(self, copy: int, count: int) -> int:
+        """Return how many workers other copies could use if the copy numbered `copy` released
+        `count` of its workers, chosen as `exchange` chooses. Not counted are workers that are not
         UP, and spares."""
-        return sum(map(self._usable, self._spare(members(held), count)))
+        return sum(map(self._usable, self._spare(members(self.held[copy][2]), count)))
 
     def _usable(self, worker: int) -> bool:
         """Return whether other copies can use the worker once no copy holds it: it is UP and not a
@@ -291,11 +315,31 @@ class Pool:
             had = sorted(had, key=lambda n: (self._usable(n), n))
         return sorted(had[-count:])
 
-    def release(self, copy: int, count: int, taken: Intervals) -> None:
-        """Take back from the copy numbered `copy`, which holds no workers from now on, its workers
-        `taken`, `count` in number; none are named where they are only counted. Those that are UP
-        and are no spares count as free from now on. -1 stands for a copy that keeps others."""
-        self._holding.discard(copy)
+    def release(self, copy: int) -> Intervals:
+        """Take back all workers of the copy numbered `copy`, and return them; none are named where
+        they are only counted. Those that are UP and are no spares count as free from now on."""
+        _, count, numbers = self.held.pop(copy)
+        if not numbers:
+            self.free += count
+            return numbers
+        if self.rest:
+            self.rest.difference_update(members(numbers))
+        self._free(count, numbers)
+        return numbers
+
+    def release_early(self, copy: int) -> Intervals:
+        """Take back all workers of the copy numbered `copy`, which goes on with its run, and return
+        them."""
+        index, count, numbers = self.held[copy]
+        self.held[copy] = index, 0, ()
+        if self.changing:
+            self._hold(numbers, -1)
+        self._free(count, numbers)
+        return numbers
+
+    def _free(self, count: int, taken: Intervals) -> None:
+        """Count those of the workers `taken`, `count` in number, as free that are UP and are no
+        spares."""
         spans: Sequence[tuple[int, int]] = taken
         if taken and (self.away or self.spares):
             spans, most, gone = list(taken), self.size - 1, self.away
@@ -309,8 +353,11 @@ class Pool:
         if self.numbers is not None and spans:
             self.numbers.release(spans)
 
-    def release_one(self, worker: int) -> None:
-        """Take back one worker from its copy. If it is UP and no spare, it is free from now on."""
+    def release_one(self, copy: int, worker: int) -> None:
+        """Take back one worker from the copy numbered `copy`. If it is UP and no spare, it is free
+        from now on."""
+        index, count, numbers = self.held[copy]
+        self.held[copy] = index, count - 1, without(numbers, (worker,))
         self._holders[worker] = -1
         if self._usable(worker):
             self.free += 1
@@ -319,7 +366,6 @@ class Pool:
 
     def _hold(self, taken: Intervals, copy: int) -> None:
         """Record that the copy numbered `copy`, or none if it is -1, holds these workers."""
-        self._holding.add(copy)
         for first, last in taken:
             if first == last:
                 self._holders[first] = copy
@@ -331,14 +377,14 @@ class Pool:
     def holder(self, worker: int) -> int:
         """Return the number of the copy that holds this worker; -1 if none does."""
         copy = self._holders[worker]
-        return copy if copy in self._holding else -1
+        return copy if copy in self.held else -1
 
     def move(self, worker: int, state: WorkerState, until: float | None) -> int:
         """Record that the worker has changed its state to `state`. `until` is the time at which it
         is expected to be UP again; None if that is not known. Return the number of the copy that
         holds it; -1 if none does."""
         copy, away = self._holders[worker], self.away
-        if copy not in self._holding:
+        if copy not in self.held:
             copy = -1
         free = copy < 0 and worker < self.size
         if state is UP:
@@ -368,10 +414,13 @@ class Pool:
 
     # --- spares -------------------------------------------------------------------------------
 
-    def replace(self, copy: int, held: Intervals, worker: int, other: int) -> Intervals:
-        """Let the copy numbered `copy`, which holds the workers `held`, hold the free worker
-        `other` in place of `worker`, which is not UP. Return all workers that it holds then."""
+    def replace(self, copy: int, worker: int, other: int) -> Intervals:
+        """Let the copy numbered `copy` hold the free worker `other` in place of `worker`, which is
+        not UP. Return all workers that it holds then."""
+        index, count, held = self.held[copy]
         if other < self.size:
-            self.assign(copy, (other,))
+            self._assign(copy, (other,))
         self._holders[worker], self._holders[other] = -1, copy
-        return swapped(held, worker, other)
+        numbers = swapped(held, worker, other)
+        self.held[copy] = index, count, numbers
+        return numbers

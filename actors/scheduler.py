@@ -13,7 +13,6 @@ from attrs import define, field
 from actors.decider import Decider
 from actors.dispatcher import CauseTracker, Dispatcher
 from actors.events import End, Outcome, RunStarted, WorkloadEnded
-from actors.intervals import without
 from actors.limit import ProgressLimit
 from actors.messages import (
     CancelledWaiting,
@@ -157,7 +156,7 @@ class Scheduler(Actor):
     @handles(CopyOver)
     def release(self, message: CopyOver, cause: int) -> None:
         dispatcher = self.dispatcher
-        numbers = dispatcher.release(message.copy)
+        numbers = self.pool.release(message.copy)
         if dispatcher.tracker is not None:
             dispatcher.tracker.free(numbers, cause)
             if not message.gone:
@@ -200,7 +199,7 @@ class Scheduler(Actor):
                 dispatcher.tracker.free(((worker, worker),), cause)
             for part in self.to[CAME_UP]:
                 part.came_up(worker, message.repaired, cause)
-        if worker in dispatcher.rest:
+        if worker in self.pool.rest:
             copy = -1
         job = None if copy < 0 else dispatcher.job_of(copy)
         if job is not None:
@@ -237,13 +236,10 @@ class Scheduler(Actor):
 
     @handles(WorkerLeft)
     def take_back(self, message: WorkerLeft, cause: int) -> None:
-        worker, held = message.worker, self.dispatcher.held
-        index, processors, numbers = held[message.copy]
-        numbers, one = without(numbers, (worker,)), ((worker, worker),)
-        held[message.copy] = index, processors - 1, numbers
-        self.pool.release_one(worker)
+        worker = message.worker
+        self.pool.release_one(message.copy, worker)
         for part in self.to[SchedulerPart.released]:
-            part.released(message.copy, one)
+            part.released(message.copy, ((worker, worker),))
         self.holds(message.copy)
         if not self.deciding and (not self.decider.idle or self._unsettled()):
             self.decide_soon(cause)
@@ -288,7 +284,7 @@ class Scheduler(Actor):
 
     @handles(CapReached)
     def cap_reached(self, _: CapReached, cause: int) -> None:
-        for copy in self.dispatcher.held:
+        for copy in self.pool.held:
             self.dispatcher.cancel_copy(copy, cause)
         self.system.finish(cause, End.CAPPED)
         self.stop()
@@ -340,7 +336,7 @@ class Scheduler(Actor):
         self.look_at = self.limit.look_at
 
     def _unfinished(self) -> Iterator[str]:
-        running = {index for index, _, _ in self.dispatcher.held.values()}
+        running = {index for index, _, _ in self.pool.held.values()}
         for index, described in list(self.described.items())[:3]:
             doing = "has started again and again" if index in running else "waits for workers"
             yield f"{described.name} {doing}"
@@ -396,11 +392,11 @@ class Scheduler(Actor):
             part.holds_ready(copy, count)
 
     def holds(self, copy: int) -> None:
-        _, processors, numbers = self.dispatcher.held[copy]
+        _, processors, numbers = self.pool.held[copy]
         self.decider.replaced(copy, processors, numbers)
 
     def may_have(self, copy: int, worker: int) -> bool:
-        index, _, _ = self.dispatcher.held[copy]
+        index, _, _ = self.pool.held[copy]
         return self.decider.may_have(self.described[index], worker)
 
     def hide(self, worker: int, cause: int) -> None:

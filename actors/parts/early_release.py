@@ -23,10 +23,8 @@ class EarlyRelease(SchedulerPart):
         """Release a copy's workers in the pool before its run ends. `cause` is the number of the
         event that leads to it."""
         scheduler, dispatcher = self.scheduler, self.scheduler.dispatcher
-        index, processors, numbers = dispatcher.held[copy]
-        scheduler.pool.release(copy, processors, numbers)
-        dispatcher.held[copy] = index, 0, ()
-        for worker in members(numbers):
+        index, _, _ = scheduler.pool.held[copy]
+        for worker in members(scheduler.pool.release_early(copy)):
             dispatcher.promised.setdefault(worker, copy)
         scheduler.send(dispatcher.jobs[index], PromiseCopy(copy), cause)
 
@@ -37,7 +35,7 @@ class EarlyRelease(SchedulerPart):
         copy = dispatcher.promised.get(worker)
         if copy is not None:
             message = MemberStateChanged(copy, worker, WorkerState.UP, False)
-            self.scheduler.send(dispatcher.jobs[dispatcher.held[copy][0]], message, cause)
+            self.scheduler.send(dispatcher.jobs[self.scheduler.pool.held[copy][0]], message, cause)
 
     def ended(self, copy: int, cause: int) -> None:
         """Hand on the workers that the copy had promised: each copy that was given some of them
@@ -51,6 +49,6 @@ class EarlyRelease(SchedulerPart):
             if other < 0 and dispatcher.tracker is not None:
                 dispatcher.tracker.free(intervals_of(workers), cause)
             elif other >= 0:
-                index, _, numbers = dispatcher.held[other]
+                index, _, numbers = scheduler.pool.held[other]
                 came = text(intervals_of(workers)), dispatcher.present(numbers)
                 scheduler.send(dispatcher.jobs[index], MembersArrived(other, *came), cause)

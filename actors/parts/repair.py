@@ -136,7 +136,7 @@ class RepairReports(SchedulerPart):
             return
         copy = scheduler.dispatcher.holder(worker)
         # Only a run of several groups goes on while it holds a worker that is DOWN.
-        held = scheduler.dispatcher.held
+        held = scheduler.pool.held
         replicated = copy >= 0 and scheduler.described[held[copy][0]].divided
         if replicated:
             scheduler.dispatcher.tell_job(cause, MemberStruckAgain, worker)

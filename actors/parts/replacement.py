@@ -140,7 +140,7 @@ class ReplacementChoice(SchedulerPart):
             if other is not None:
                 if dispatcher.tracker is not None:  # the copy may have waited for a worker
                     cause = dispatcher.tracker.freed_last(other, cause)
-                served[dispatcher.held[copy][0]] = cause
+                served[pool.held[copy][0]] = cause
                 self._replace(copy, worker, other, cause)
                 scheduler.holds(copy)
         for index, cause in served.items():
@@ -164,9 +164,8 @@ class ReplacementChoice(SchedulerPart):
 
     def _replace(self, copy: int, worker: int, other: int, cause: int) -> None:
         dispatcher = self.scheduler.dispatcher
-        index, processors, held = dispatcher.held[copy]
-        numbers = self.scheduler.pool.replace(copy, held, worker, other)
-        dispatcher.held[copy] = index, processors, numbers
+        index, _, _ = self.scheduler.pool.held[copy]
+        numbers = self.scheduler.pool.replace(copy, worker, other)
         named, about = dispatcher.present(numbers), dispatcher.about((other,))
         message = ReplaceMember(copy, worker, other, named, *about)
         self.scheduler.send(dispatcher.jobs[index], message, cause)

@@ -22,7 +22,7 @@ from actors.events import (
     StandbyLost,
     StandbysHeld,
 )
-from actors.intervals import added, members, text
+from actors.intervals import members, text
 from actors.job import AT_WORK
 from actors.messages import (
     MemberReady,
@@ -258,7 +258,7 @@ class StandbyIntake(SchedulerPart):
         first copy, by job and copy number, that may have it and has fewer standbys than its job can
         have. Return whether there is such a worker."""
         scheduler, joined = self.scheduler, False
-        held, pool = scheduler.dispatcher.held, scheduler.pool
+        held, pool = scheduler.pool.held, scheduler.pool
         by_job = list(self._members)
         if len(by_job) > 1:
             by_job.sort(key=lambda copy: (held[copy][0], copy))
@@ -275,14 +275,13 @@ class StandbyIntake(SchedulerPart):
         return joined
 
     def _has_room(self, copy: int) -> bool:
-        index, processors, _ = self.scheduler.dispatcher.held[copy]
+        index, processors, _ = self.scheduler.pool.held[copy]
         most = self.scheduler.described[index].held_ready
         return processors - self._members[copy] < most
 
     def _join(self, copy: int, worker: int, cause: int) -> None:
-        dispatcher = self.scheduler.dispatcher
-        index, processors, numbers = dispatcher.held[copy]
-        self.scheduler.pool.assign(copy, (worker,))
-        dispatcher.held[copy] = index, processors + 1, added(numbers, worker)
+        dispatcher, pool = self.scheduler.dispatcher, self.scheduler.pool
+        index, _, _ = pool.held[copy]
+        pool.join(copy, worker)
         joins = StandbyJoins(copy, worker, *dispatcher.about((worker,)))
         self.scheduler.send(dispatcher.jobs[index], joins, cause)

@@ -14,20 +14,20 @@ UP, DOWN = WorkerState.UP, WorkerState.DOWN
 @pytest.mark.parametrize("named", [False, True])
 def test_who_is_held_or_away_is_not_given(named: bool) -> None:
     pool = Pool(4, numbered=True, changing=True, named=named)
-    assert pool.assign(0, [0, 1]) == ((0, 1),)
+    assert pool.assign(0, 0, [0, 1]) == ((0, 1),)
     pool.move(3, DOWN, None)
     for taken in ([1, 2], [2, 3]):
         with pytest.raises(ValueError, match=r"not all of \[.*\] are free"):
-            pool.assign(1, taken)
+            pool.assign(1, 0, taken)
     assert pool.free == 1
-    assert pool.assign(1, [2]) == ((2, 2),)
+    assert pool.assign(1, 0, [2]) == ((2, 2),)
     assert [pool.holder(n) for n in range(4)] == [0, 0, 1, -1]
 
 
 def test_a_pool_in_which_nothing_changes_does_not_look_up_who_holds_whom() -> None:
     pool = Pool(3, numbered=True)
-    assert pool.assign(0, [1]) == ((1, 1),)
-    assert pool.allocate(1, 1) == ((0, 0),)
+    assert pool.assign(0, 0, [1]) == ((1, 1),)
+    assert pool.allocate(1, 1, 0) == ((0, 0),)
     assert pool.free == 1
 
 
@@ -48,7 +48,7 @@ def test_who_was_never_away_comes_back_to_no_effect() -> None:
 def platform(workers: int, *sizes: int) -> tuple[Pool, list[Intervals]]:
     """Copy k holds so many workers."""
     pool = Pool(workers, True, True)
-    return pool, [pool.allocate(copy, size) for copy, size in enumerate(sizes)]
+    return pool, [pool.allocate(copy, size, copy) for copy, size in enumerate(sizes)]
 
 
 def test_workers_are_given_from_the_lowest_number_on() -> None:
@@ -58,21 +58,21 @@ def test_workers_are_given_from_the_lowest_number_on() -> None:
 
 
 def test_who_shrinks_gives_the_highest_and_who_grows_takes_the_lowest_free() -> None:
-    pool, held = platform(12, 6, 2, 2)
-    assert members(pool.exchange(0, held[0], 2)) == (0, 1)
+    pool, _ = platform(12, 6, 2, 2)
+    assert members(pool.exchange(0, 2)) == (0, 1)
     assert [pool.holder(worker) for worker in (1, 2, 5)] == [0, -1, -1]
-    assert members(pool.exchange(2, held[2], 6)) == (2, 3, 4, 5, 8, 9)
+    assert members(pool.exchange(2, 6)) == (2, 3, 4, 5, 8, 9)
     assert pool.free == 2
 
 
 def test_an_unchanged_size_keeps_its_workers() -> None:
     pool, held = platform(4, 2)
-    assert pool.exchange(0, held[0], 2) == held[0]
+    assert pool.exchange(0, 2) == held[0]
 
 
 def test_who_shrinks_gives_workers_that_are_not_up_last() -> None:
-    pool, held = platform(8, 6)
+    pool, _ = platform(8, 6, 0)
     pool.move(5, DOWN, 9.0)
-    assert members(pool.exchange(0, held[0], 4)) == (0, 1, 2, 5)
+    assert members(pool.exchange(0, 4)) == (0, 1, 2, 5)
     assert pool.free == 4
-    assert members(pool.exchange(1, (), 4)) == (3, 4, 6, 7)
+    assert members(pool.exchange(1, 4)) == (3, 4, 6, 7)

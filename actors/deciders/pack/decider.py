@@ -273,14 +273,12 @@ class PackDecider(Decider):
         one application gives up as available to others. Spares and members that are not UP become
         available to none; applications that were to grow get that many fewer, in whole groups, in
         the order of the resizes (rules.md, P10)."""
-        pool, state, held = self.scheduler.pool, self.state, self.scheduler.dispatcher.held
+        pool, state = self.scheduler.pool, self.state
         if not (pool.away or pool.spares):
             return resizes
         changes = [(it, it.size - state.size(it.application)) for it in resizes]
         free = pool.free + sum(
-            pool.returned(held[state.first(it.application)][2], -more)
-            for it, more in changes
-            if more < 0
+            pool.returned(state.first(it.application), -more) for it, more in changes if more < 0
         )
         found = []
         for resize, more in changes:

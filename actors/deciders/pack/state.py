@@ -102,7 +102,7 @@ class PackState:
 
     def leads(self, copy: int) -> bool:
         """Return whether the copy with this number is the oldest one that its application runs."""
-        return self.first(self.scheduler.dispatcher.held[copy][0]) == copy
+        return self.first(self.scheduler.pool.held[copy][0]) == copy
 
     # --- progress -----------------------------------------------------------------------------
 
@@ -136,7 +136,7 @@ class PackState:
         """Return the time at which the last of the copy's workers is expected to be UP: now if all
         are, inf if that is not known of one."""
         away, now = self.scheduler.pool.away, self.scheduler.now
-        held = members(self.scheduler.dispatcher.held[copy][2])
+        held = members(self.scheduler.pool.held[copy][2])
         return max((away[n] for n in held if n in away), default=now)
 
     def running(self) -> list[ApplicationProgress]:
