@@ -104,6 +104,8 @@ class QueueDecider(Decider):
     """Mechanisms of the queue's decisions."""
     within: CellsOfPool | None = field(init=False, default=None)
     """Keeps starts to their cells; None: there are none."""
+    plain: bool = field(init=False)
+    """Whether each start is on any free workers, as many as its job asks for."""
     asked: Strategy = field(init=False)
     """The policy's strategy, as the parts have it asked."""
     watchful: bool = field(init=False, default=True)
@@ -122,6 +124,7 @@ class QueueDecider(Decider):
         self.scheduler = scheduler
         system, pool = scheduler.system, scheduler.pool
         self.state = QueueState(system.loop, pool, resumable=self.resumable)
+        self.plain = self.cells is None and not self.some_ready
         if self.cells is not None:
             self.within, self.state.cells = CellsOfPool(self.cells, pool), self.cells
         # Only preemption, copies and users' strategies compare running jobs with waiting ones.
@@ -266,7 +269,7 @@ class QueueDecider(Decider):
 
     def _carry_out(self, decision: Decision, cause: int) -> None:
         state, whole = self.state, decision
-        if decision.starts and (self.some_ready or state.cells is not None):
+        if decision.starts and not self.plain:
             decision = self._until_unforeseen(decision, cause)
         if decision.shelf_end is not None:
             self._open_shelf(decision.shelf_end, decision.starts)
@@ -347,7 +350,7 @@ class QueueDecider(Decider):
         before."""
         state, dispatcher, now = self.state, self.scheduler.dispatcher, self.state.loop.now
         start, lead = dispatcher.start_some, starts[0] if first else None
-        logged, alike = dispatcher.tracker is not None, self.within is None
+        logged, plain = dispatcher.tracker is not None, self.plain
         for waiting in starts:
             index, processors = waiting.key[1], waiting.processors
             state.leave(waiting)
@@ -355,7 +358,7 @@ class QueueDecider(Decider):
                 processors = part.members(waiting, processors)
             why = partial(self.promises.why, decision, waiting) if logged else None
             former = state.former.get(index, ()) if state.former else ()
-            if alike and not waiting.job.held_ready:
+            if plain:
                 copy, numbers = start(index, processors, cause, former, why)
                 run = Run(now + waiting.held, index, processors, waiting, numbers, copy)
             else:
