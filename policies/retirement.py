@@ -33,7 +33,8 @@ class FaultsWithin:
 
     def retires(self, workers: Sequence[int], view: FleetView) -> bool:
         times = view.record(workers[0]).faults
-        begin = view.now - self.window
+        # A fault at its very start is one in decimals too: 4.1 - 3 is below 1.1.
+        begin = view.now * (1 + ROUNDING) - self.window
         return len(times) - bisect_right(times, begin) >= self.faults
 
 

@@ -10,6 +10,7 @@ from actors.agents.agent import Agent, Reminder
 from actors.events import WorkerChanged
 from actors.runtime import handles
 from policies.availability import WorkerState
+from policies.maths.tolerance import ROUNDING
 
 DOWN = WorkerState.DOWN
 
@@ -36,7 +37,7 @@ class Operator(Agent):
         if not fault or self.now in times or node in self._drained:
             return  # the workers of a node fail together
         times.append(self.now)
-        if len(times) == self.faults and self.now - times[0] <= self.window:
+        if len(times) == self.faults and self.now <= (times[0] + self.window) * (1 + ROUNDING):
             self._drained.add(node)
             for worker in self._workers(node):
                 self.take(worker, cause, state=DOWN)

@@ -449,6 +449,15 @@ def test_the_operator_drains_a_node_after_its_second_fault() -> None:
     assert [(t, it.worker) for t, it in told(records, AgentReturnedWorker)] == [(31, 0), (31, 1)]
 
 
+def test_the_operator_counts_a_fault_as_old_as_the_window() -> None:
+    """In decimals, too: 0.8 - 0.2 is a little above 0.6."""
+    faults = {"kind": "list", "strikes": [[0.2, 0], [0.8, 1]], "downtime": 2}
+    platform = {"node": 2}
+    table = world({"processors": 1, "time": 9}, workers=4, platform=platform, faults=faults)
+    records = played(table, Operator(service=20, window=0.6))
+    assert [(t, it.worker) for t, it in told(records, AgentTookWorker)] == [(1.8, 0), (1.8, 1)]
+
+
 def test_an_agent_that_ships_is_a_file_of_at_most_sixty_lines() -> None:
     from pathlib import Path
 

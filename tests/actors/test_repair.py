@@ -285,9 +285,13 @@ def test_a_unit_with_two_faults_within_the_window_retires() -> None:
     assert changes(found, 0) == [(2, DOWN), (3, UP), (5, DOWN)]
 
 
-def test_a_fault_at_the_begin_of_the_window_does_not_count() -> None:
-    retirement = {"kind": "faults-within", "faults": 2, "window": 4}
-    found = records([[2, 0], [5, 0]], fixed(1, retirement=retirement))
+@pytest.mark.parametrize(("faults", "window"), [((2, 5), 4), ((1.1, 2.8), 2.7)])
+def test_a_fault_at_the_begin_of_the_window_does_not_count(
+    faults: tuple[float, float], window: float
+) -> None:
+    """Nor in decimals, where 3.8 - 2.7 is a little below 1.1."""
+    retirement = {"kind": "faults-within", "faults": 2, "window": window}
+    found = records([[it, 0] for it in faults], fixed(1, retirement=retirement))
     assert times(found, UnitRetired) == []
 
 

@@ -45,10 +45,12 @@ class MaintenanceRules(PartRules):
 
     def keeps(self, worker: int, state: WorkerState) -> bool:
         one, now = (worker, worker + 1), self.w.now
-        return state is DOWN and any(
-            start <= now < end and not same(now, end) and meet(workers, one)
+        under_way = [
+            workers
             for start, end, workers in self.w.windows
-        )
+            if (start < now or same(start, now)) and now < end and not same(now, end)
+        ]
+        return state is DOWN and any(meet(workers, one) for workers in under_way)
 
     def shut(self, copy: ExpectedCopy, end: float) -> Spans:
         """Return the workers that windows take before the time `end`. A job for which windows

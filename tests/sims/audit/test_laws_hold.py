@@ -10,6 +10,7 @@ import pytest
 
 from tests import sound
 from tests.case_files import case_files
+from tests.oracle.coincidences import TENTH
 from tests.oracle.scenarios import generate
 from tests.sims.anything import TABLES
 from tests.sims.oneworld import as_file, cases
@@ -228,6 +229,12 @@ def test_the_log_of_a_practised_fleet_in_groups_that_was_accused_once_breaks_no_
     it is known of another worker. A fault that strikes a replica as its repair ends is blamed on
     nobody."""
     _, scenario = generate(seed, practised=True, fleet=True, groups=True)
+    assert sound.wrong(as_file(scenario)) == []
+
+
+def test_a_window_begins_at_an_instant_that_is_a_little_earlier() -> None:
+    """A checkpoint in tenths is over at 29.99999999999996, and the window begins at 30."""
+    _, scenario = generate(46075, TENTH, practised=True, fleet=True, groups=True)
     assert sound.wrong(as_file(scenario)) == []
 
 
