@@ -24,7 +24,10 @@ def read_date(text: str) -> datetime:
 
 def _is_moment(value: float | str) -> bool:
     if isinstance(value, str):
-        read_date(value)
+        try:
+            read_date(value)
+        except ValueError:
+            return False
         return True
     return value >= 0 and not isnan(value)
 
@@ -65,15 +68,24 @@ class Calendar:
         begins is its beginning.
 
         Raises InputError, naming the `key`, for a span that ends no later than it begins, or that
-        is over when the run begins.
+        is over when the run begins, and for a date of an hour that summer time leaves out.
         """
-        first, last = (
-            self.time(read_date(it)) if isinstance(it, str) else it for it in (start, end)
-        )
+        first, last = (self._of_date(it, key) if isinstance(it, str) else it for it in (start, end))
         if last <= max(first, 0):
             problem = f"{end!r} is not after {start!r}" if last <= first else f"{end!r} is over"
             raise unfit(key, problem, f"dates in order, the last one after {self.told(0)}")
         return max(first, 0), last
+
+    def _of_date(self, text: str, key: str) -> float:
+        """Return the time at the date that `text` states. Raises InputError if there is none."""
+        date = read_date(text)
+        time = self.time(date)
+        then = datetime.fromtimestamp(self.begins + time, date.tzinfo or self._zone)
+        apart = then.replace(tzinfo=None) - date.replace(tzinfo=None)
+        if abs(apart.total_seconds()) > 1:
+            problem = f"{text!r} does not exist in {self.zone}, where summer time begins then"
+            raise unfit(key, problem, f"{then.isoformat(' ', 'seconds')}, which is meant perhaps")
+        return time
 
 
 def is_dated(*values: float | str) -> bool:

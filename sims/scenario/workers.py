@@ -355,7 +355,7 @@ class PlatformSection(WorkerFields):
             return self
         key, ours = "platform.maintenance", calendar("platform.maintenance.from")
         windows = enumerate(self.maintenance)
-        times = tuple(it.dated(ours, f"{key}.{k}.from") for k, it in windows)
+        times = tuple(it.dated(ours, f"{key}.{k}") for k, it in windows)
         return self.model_copy(update={"maintenance": times})
 
     @property

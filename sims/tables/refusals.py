@@ -121,7 +121,21 @@ def not_accepted(value: object, accepted: str = "") -> str:
     """Return the problem with a value as text. For a word, the text suggests the word of
     `accepted`, a list with commas, that may be meant."""
     words = [word.split()[-1] for word in accepted.split(", ") if word]
-    return f"{shown(_listed(value))} is not accepted{meant(value, words)}"
+    hint = meant(value, words)
+    if not hint and "number" in accepted and isinstance(value, str) and _is_number(value):
+        hint = QUOTED
+    return f"{shown(_listed(value))} is not accepted{hint}"
+
+
+QUOTED = " (a number has no quotation marks)"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def meant(word: object, known: Collection[str]) -> str:

@@ -80,6 +80,7 @@ def test_dates_may_name_a_zone_stand_beside_times_and_begin_before_the_run(
     ("start", "to", "problem"),
     [
         ("2024-10-22 09:00", "2024-10-22 08:00", "is not after"),
+        ("2025-03-30 02:30", "2025-03-30 03:30", "'2025-03-30 02:30' does not exist in Europe"),
         ("2024-10-21 08:00", "2024-10-21 09:00", "is over"),
         ("2024-10-22 25:00", "2024-10-23 09:00", "a date such as"),
         ("Tuesday", "2024-10-23 09:00", "a date such as"),

@@ -232,6 +232,7 @@ def test_every_placement_looks_at_windows(placement: str) -> None:
         ((10, 18, "2-4"), "workers 0 to 3"),
         ((10, 18, "x"), 'such as "0-15, 40"'),
         ((10, 18, "3-1"), "3-1 falls"),
+        (("10", 18, "0"), r"'10' is not accepted \(a number has no quotation marks\)"),
         ((10, 18, "0-3, 2"), "2 is in it twice"),
         ((-1, 18, "0"), "0 or above"),
     ],
