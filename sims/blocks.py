@@ -89,7 +89,7 @@ class Blocks:
             f"{used:,} of {len(submitted):,} jobs: the first {self.warm_up:,.10g} {unit}, in which "
             "the machine fills, and the last block, cut short, are left out (`measures.warm_up`, "
             "`measures.block`); `all jobs` has them. They speak for other such blocks of this "
-            "log, taken as independent, not for other logs or machines."
+            "log, not for other logs or machines; neighbours that go together count for less."
         )
 
 
