@@ -88,7 +88,9 @@ def _fault_rows(faults: Faults, time: float, unit: str) -> Iterator[tuple[str, s
     """Yield the expected and the counted faults up to `time`, and the hangs, for people, as
     pairs of a name and a text."""
     if faults.laws and faults.counted:
-        yield "faults", f"{amount_of(faults.expected(time), 4)} expected, {faults.came:,} came"
+        rests = f" ({'; '.join(on)})" if (on := faults.assumed()) else ""
+        number = amount_of(faults.expected(time), 4)
+        yield "faults", f"{number} expected{rests}, {faults.came:,} came"
     for fit in faults.fits:
         if fit.log_mtbf is not None:
             law = f"a fitted law, shape {fit.shape:.4g}, mean {about(fit.mtbf, unit)}"

@@ -124,8 +124,19 @@ class Faults:
 
     def expected(self, time: float) -> float:
         """Return the number of faults that the laws let expect from the start up to `time`, if no
-        fault meets a worker that is DOWN."""
+        fault meets a worker that is DOWN, and none is cured or retired."""
         return sum(_expected(law, time) for law in self.laws)
+
+    def assumed(self) -> tuple[str, ...]:
+        """Return what the expected number rests on, as clauses about the workers; none where the
+        log does not hold its scenario."""
+        scenario = self.head.scenario
+        if scenario is None:
+            return ()
+        from sims.scenario.expectations import assumed  # the scenario is read already
+
+        told = (assumed(scenario, scenario.faults.laws[it.law]) for it in self.laws)
+        return tuple(dict.fromkeys(chain.from_iterable(told)))
 
 
 @define

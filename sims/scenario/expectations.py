@@ -8,8 +8,10 @@ from math import inf
 from numpy.random import default_rng
 
 from actors.events import Age, Struck
+from policies.maths.tolerance import ROUNDING
 from sims.scenario import Scenario
 from sims.scenario.faults import AnyFault, ListedFaults, Lognormal, ReplayedFaults
+from sims.scenario.retirement import NeverRetire
 from sims.scenario.submissions import Submission
 from sims.telling import PARTED, about, amount_of, counted, differ, log_rate
 
@@ -113,18 +115,68 @@ def fault_lines(scenario: Scenario, until: float, area: float | None) -> Iterato
                 yield f"  {what} unknown: how long workers compute depends on the copies"
                 continue
             # A unit computes for its part of the work of all jobs at most.
-            passed = area / platform.size
-        number = units * law.expected(passed) + listed
-        joining = list(law.joining(platform.count(law.of), until))
-        for since, more_units in joining:
-            number += more_units * law.expected(passed * (until - since) / until)
+            passed = min(area / platform.size, until)
+        total, even = platform.count(law.of), passed >= until * (1 - ROUNDING)
+        number = _drawn(law, total, until, passed) + listed
         spread = _spread(scenario, law)
         more = f"; each worker struck, {amount_of(spread, 3)} others in its rack" if spread else ""
-        worn = sum(it for _, it in joining)
+        worn = sum(it for _, it in law.joining(total, until))
         more = f", and of {worn:,} more that wear out{more}" if worn else more
+        more += "; ".join(("", *assumed(scenario, law, even)))
         yield f"  {what} {amount_of(number, 4)} expected {within} of {counted(units, one)}{more}"
         yield from _fit_lines(law, unit)
-        yield from _age_lines(law, units, until, within)
+        yield from _age_lines(law, total, until, passed, within)
+
+
+def _drawn(law: AnyFault, total: int, until: float, passed: float, age: Age | None = None) -> float:
+    """Return the expected number of faults that are drawn until the time `until`, of the units that
+    the law strikes from the start and of those that wear out, if none is cured.
+
+    The law is of some of `total` units, and `passed` is the time that counts for each of those by
+    then. `age` is their age at the start; None stands for the law's own.
+    """
+    number = law.struck(total) * law.expected(passed, age)
+    return number + sum(
+        units * law.expected(passed * (until - since) / until, age)
+        for since, units in law.joining(total, until)
+    )
+
+
+def assumed(scenario: Scenario, law: AnyFault, even: bool = False) -> Iterator[str]:
+    """Yield what the expected number of the law's faults rests on, as a clause about the units that
+    the law strikes; nothing where the number is that of the law whatever happens.
+
+    By calendar, faults are drawn whatever becomes of the units, so that fewer come. Where computing
+    time counts, its sum is known as far as nothing fails. Its spread over the units matters, and is
+    not known, unless all compute all the time (`even`), or the law is of all workers and its rate
+    does not change with their age.
+    """
+    repair = scenario.repair
+    cured = law.cured and repair is not None and any(it.fixes for it in repair.stages)
+    retired = repair is not None and not isinstance(repair.retirement, NeverRetire)
+    ended = [word for word, holds in (("cured", cured), ("retired", retired)) if holds]
+    if law.by_computing:
+        everyone = law.of is Struck.WORKERS and not (law.ageing or law.wearing)
+        alike = even or (everyone and law.part(scenario.full_platform.size) == 1)
+        how = "they compute" if alike else "all compute alike,"
+        left = f", and none is {' or '.join(ended)}" if ended else ""
+        yield f"if {how} as much as without faults{left}"
+        return
+    idle = ["idle", "hanging"] if law.hangs else []
+    words = [*idle, *(["DOWN"] if _down_at_times(scenario, law) else []), *ended]
+    if words:
+        *first, last = words
+        told = f"{', '.join(first)} or {last}" if first else last
+        yield f"fewer where they are {told}"
+
+
+def _down_at_times(scenario: Scenario, law: AnyFault) -> bool:
+    """Return whether a fault of the law may meet a worker that is DOWN: by a fault of another law,
+    or of its own but for a replayed log, whose failures do not overlap, or by an owner."""
+    replayed = isinstance(law, ReplayedFaults)
+    others = (it for it in scenario.faults.laws if it is not law or not replayed)
+    failing = any(it.mean_downtime for it in others) or scenario.repair is not None
+    return failing or scenario.full_platform.owned
 
 
 def _fit_lines(law: AnyFault, unit: str) -> Iterator[str]:
@@ -146,14 +198,17 @@ def _fit_lines(law: AnyFault, unit: str) -> Iterator[str]:
         )
 
 
-def _age_lines(law: AnyFault, units: int, until: float, within: str) -> Iterator[str]:
+def _age_lines(
+    law: AnyFault, total: int, until: float, passed: float, within: str
+) -> Iterator[str]:
     """Yield a warning line where the law expects clearly different numbers of faults until `until`
     from units that are new at the start and from units in the middle of their lives.
 
-    `units` is the number of units that the law strikes, and `within` names the time.
+    The law is of some of `total` units, for each of which the time `passed` counts by then, and
+    `within` names the time.
     """
     if law.ageing:
-        new, old = (units * law.expected(until, it) for it in (Age.NEW, Age.STATIONARY))
+        new, old = (_drawn(law, total, until, passed, it) for it in (Age.NEW, Age.STATIONARY))
         if differ(new, old):
             how = f"{within}, {amount_of(new, 4)} faults are expected of units that are all new at"
             how += f" the start, {amount_of(old, 4)} of units in the middle of their lives"

@@ -8,11 +8,13 @@ on the run; they are therefore the least to expect.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from math import inf
 
 from actors.events import DeciderKind
 from actors.protection import ProtectionKind
 from actors.protection.rules import on
+from policies.maths.tolerance import ROUNDING
 from sims.errors import InputError
 from sims.scenario import Scenario
 from sims.scenario.faults import NamedFaults
@@ -110,8 +112,26 @@ def _period_lines(it: Planned, unit: str) -> Iterator[str]:
     stop = f"a checkpoint stops the job for {about(cost, unit)}"
     stop += "" if rules.blocking else ", which it does not here (blocking = false)"
     yield f"              both formulas assume: {rate}; {stop}"
-    for part in PARTS:
-        yield from (f"              and {why}" for why in part.assumed(job))
+    others = chain.from_iterable(part.assumed(job) for part in PARTS)
+    yield from (f"              and {why}" for why in (*_counted_units(it, unit), *others))
+
+
+def _counted_units(it: Planned, unit: str) -> Iterator[str]:
+    """Yield how many units the rate in the formulas counts for a law, where as many are not struck
+    in the job's time: a share counts as it is, before it is rounded to whole units, and units that
+    wear out do not count."""
+    until, platform = (
+        it.submission.span(it.scenario.full_platform.able)[1],
+        it.scenario.full_platform,
+    )
+    for law in it.scenario.faults.laws:
+        total = platform.count(law.of)
+        struck, share = law.struck(total), law.part(total) * total
+        if abs(share - struck) > ROUNDING * total:
+            of = f"{amount_of(share, 4)} of {total:,} {law.of.value}"
+            yield f"that a law strikes {of}, as its share says; it strikes {struck:,}"
+        if worn := sum(number for _, number in law.joining(total, until)):
+            yield f"that no {law.of.value} wear out, as {worn:,} do within {about(until, unit)}"
 
 
 # --- channels -----------------------------------------------------------------------------------

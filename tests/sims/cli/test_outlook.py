@@ -189,8 +189,9 @@ def test_faults_and_hangs_are_expected_also_where_jobs_have_redundant_copies(she
     told = shell("check", file).out.splitlines()[1:5]
     assert told == [
         "  jobs        4",
-        "  faults      4 expected within 100 s of 4 workers",
-        "  hangs       8 expected within 100 s of 4 workers",
+        "  faults      4 expected within 100 s of 4 workers; fewer where they are DOWN",
+        "  hangs       8 expected within 100 s of 4 workers; fewer where they are idle, hanging or "
+        "DOWN",
         "",
     ]
 
