@@ -71,6 +71,11 @@ class Ready:
     def __attrs_post_init__(self) -> None:
         self.numbers = sorted(self.speeds)
 
+    @property
+    def able(self) -> int:
+        """Number of standbys that are UP."""
+        return len(self.speeds) - len(self.away)
+
     def add(self, worker: int, speed: float) -> None:
         """Add a standby, which has this speed."""
         self.speeds[worker] = speed
@@ -168,10 +173,12 @@ class Standbys(Part):
             self.job.resume_soon()
 
     def retired(self, copy: Copy[Run], worker: int) -> bool:
-        """Return whether the worker is a standby, which is lost already, or a member that a standby
-        replaces."""
-        is_standby = worker in self._of[copy.number].speeds
-        return is_standby or self.job.protection.rules.replace_after is None
+        """Return whether the worker is a standby, which is lost already, or a member of a copy that
+        keeps none without a standby, or whose place a standby takes at this instant."""
+        ready, protection = self._of[copy.number], self.job.protection
+        if worker in ready.speeds or protection.rules.replace_after is not None:
+            return worker in ready.speeds
+        return not protection.keeps or worker in self._waiting(copy)[: ready.able]
 
     def resumes(self, copy: Copy[Run]) -> None:
         """Replace each member that is DOWN, of a copy without a run, by a standby that is UP, the
@@ -179,15 +186,19 @@ class Standbys(Part):
         there are, and let the copy wait for its other members."""
         if copy.run is not None or not copy.down:
             return
-        job, down = self.job, sorted(copy.down.difference(self.job.parts.hidden(copy)))
-        ready = self._of[copy.number]
-        able = len(ready.speeds) - len(ready.away)
+        job, down = self.job, self._waiting(copy)
+        able = self._of[copy.number].able
         if len(down) > able and not job.protection.keeps:
             _, fall = copy.went_down[down[able]]
             job.drop(copy, copy.outcome or Outcome.LOST, fall, early=True)
             return
         for cause in self.substitute(copy, down).values():
             copy.cause = cause
+
+    def _waiting(self, copy: Copy[Run]) -> list[int]:
+        """Return the members of a copy that are known to be DOWN, in the order in which standbys
+        take their places."""
+        return sorted(copy.down.difference(self.job.parts.hidden(copy)))
 
     def substitute(self, copy: Copy[Run], workers: Sequence[int]) -> Mapping[int, int]:
         ready = self._of[copy.number].up(len(workers))

@@ -334,6 +334,21 @@ def test_no_run_in_which_none_retired_ends_for_want_of_workers() -> None:
     assert "no worker retired that a job lacks" in violation.why
 
 
+@pytest.mark.parametrize("strikes", [[[2, 2], [3, 0]], [[2, 2], [2, 0]]])
+def test_a_kept_member_that_retires_without_a_standby_is_an_error(
+    strikes: list[list[float]],
+) -> None:
+    """Worker 2, the standby, is struck before; worker 3 is free, and no standby."""
+    with pytest.raises(WorkersRetired, match="worker 0 retires, and A keeps it as a member"):
+        records(
+            strikes,
+            fixed(2, retirement={"kind": "faults-within", "faults": 1, "window": 100}),
+            platform={"workers": 4},
+            protection={"kind": "buddies", "period": 3},
+            job={"jobs": [{"name": "A", "processors": 2, "time": 12, "standbys": 1}]},
+        )
+
+
 def test_a_kept_member_that_retires_is_replaced_at_once() -> None:
     """A spare would take its place 100 s after the fault; retired at 6, it is replaced then."""
     found = records(
