@@ -162,6 +162,7 @@ class ExpectedReserve:
         w = self.w
         if w.capped or w.turns.ended or not w.decider.triggers:
             return
+        self.pass_over()  # who is DOWN now need not be so at the next call
         waiting = [it for it in w.jobs.values() if not (it.copies or w.decider.held_back(it.name))]
         for them in cells.apart(w, waiting):
             lack = all(map(self._lacks, them))

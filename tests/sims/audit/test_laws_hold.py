@@ -213,7 +213,7 @@ def test_a_run_that_is_cut_for_a_checkpoint_as_its_part_ends_goes_on_once() -> N
     assert sound.wrong(as_file(scenario)) == []
 
 
-@pytest.mark.parametrize("seed", [890013, 891214, 890285])
+@pytest.mark.parametrize("seed", [890013, 891214, 890285, 47223])
 def test_the_log_of_a_practised_fleet_that_was_accused_once_breaks_no_law(seed: int) -> None:
     """A fault that becomes known as a copy ends is blamed after an owner's notice; two members of a
     replica that loads fail at one instant, and are back; so do members of two copies."""
