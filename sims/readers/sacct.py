@@ -87,6 +87,13 @@ STATUSES = {
 }
 """Maps a job's state in Slurm to its status in a `LoggedJob`; jobs in any other state have
 failed."""
+FAILURES = (
+    *("FAILED", "TIMEOUT", "OUT_OF_MEMORY", "DEADLINE", "REVOKED", *REQUEUED),
+    *("LAUNCH_FAILED", "RECONFIG_FAIL", "STAGE_OUT", "SIGNALING", "STOPPED"),
+)
+"""States of jobs that have failed."""
+KNOWN = (*STATUSES, *WAITING, *FAILURES)
+"""States of jobs in Slurm."""
 
 Attempt = tuple[str, str, str]
 """Identifies an attempt of a job by JobID, Submit and Start: a requeued job has several attempts,
@@ -129,6 +136,14 @@ def zone(name: str) -> tzinfo:
         return ZoneInfo(name)
     except (OSError, ValueError, LookupError):
         raise ValueError(f"{name!r} is no time zone") from None
+
+
+def _state(text: str) -> str:
+    """Return the state in Slurm that a cell names. `CANCELLED by 1001` is CANCELLED, and where
+    sacct has cut the name, as in `OUT_OF_ME+`, it is the one that begins so."""
+    state = text.partition(" ")[0]
+    begins = state.removesuffix("+")
+    return next((it for it in KNOWN if begins != state and it.startswith(begins)), begins)
 
 
 @frozen
@@ -353,8 +368,7 @@ class _Reading:
 
     def take(self, line: _Line) -> None:
         """Read one line: keep its attempt of a job, or count the line as left out."""
-        job_id, state = line.text(line.first("JobID", "JobIDRaw")), line.text("State")
-        state = state.partition(" ")[0]
+        job_id, state = line.text(line.first("JobID", "JobIDRaw")), _state(line.text("State"))
         if "." in job_id:
             self.left_out["steps of jobs"] += 1
         elif state in WAITING:
@@ -391,6 +405,8 @@ class _Reading:
             how = "to its limit" if limit else "as long as it has run, without a limit"
             self.changed[f"still running when the log ends: runs {how}"] += 1
             run = max(run, limit or run)
+        if state not in KNOWN:
+            self.changed["its state is none of Slurm's: it counts as failed"] += 1
         if 0 < line.amount("ReqCPUS") < line.processors:
             self.changed["has more processors than it requested: those it has count"] += 1
         if line.text("ReqMem").strip("0.?BKMGTPcn"):  # such as 0, 0n, 4000M, 2.5Gc

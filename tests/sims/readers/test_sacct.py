@@ -93,6 +93,13 @@ def test_components_of_a_heterogeneous_job_run_as_one(tmp_path: Path) -> None:
     assert (job.name, job.processors) == ("J7", 16)
 
 
+def test_a_state_may_be_cut_and_one_that_slurm_does_not_have_is_counted(tmp_path: Path) -> None:
+    states = ("CANCELLED by 7", "CANCELLED+", "OUT_OF_ME+", "WEIRD")
+    log = read(tmp_path, *(line(str(k), State=state) for k, state in enumerate(states)))
+    assert [job.status for job in log.jobs] == ["cancelled", "cancelled", "failed", "failed"]
+    assert log.changed == {"its state is none of Slurm's: it counts as failed": 1}
+
+
 def test_a_limit_may_be_missing_unlimited_or_the_partitions(tmp_path: Path) -> None:
     log = read(
         tmp_path,
