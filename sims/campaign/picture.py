@@ -22,7 +22,7 @@ from sims.plots.comparisons import Spread, draw_panels, draw_spreads
 from sims.plots.maps import Dot, draw_maps
 from sims.scenario.builders.jobs import period_by
 from sims.scenario.keys import axis_words
-from sims.telling import amount_of, units
+from sims.telling import amount_of, counted, units
 
 VARIANT = "variant"
 SHOWN = {"mean": ("", None), "ratio": (" / {0}'s", 1.0), "difference": (" less {0}'s", 0.0)}
@@ -218,6 +218,8 @@ def draw_tuning(search: Search, mean: float, path: Path, title: str, what: str, 
     """
     dimensions = search.dimensions
     known = [it for it in search.trials.values() if not isnan(it.mean)]
+    unknown = len(search.trials) - len(known)
+    left_out = f"; left out: {counted(unknown, 'point')} without an answer" if unknown else ""
     axes = [place for place, it in enumerate(dimensions) if it.ranges][:2]
     ranged = [dimensions[place] for place in axes]
     alike: dict[str, list[Trial]] = {}
@@ -235,7 +237,7 @@ def draw_tuning(search: Search, mean: float, path: Path, title: str, what: str, 
             f"{words}: {it.state.value}": (it.sample, estimate(it.values, 0, LEVEL))
             for words, it in listed
         }
-        return draw_spreads({"": spreads}, path, title, f"{what}, of each run")
+        return draw_spreads({"": spreads}, path, title, f"{what}, of each run{left_out}")
     sizes, names = zip(*(_scale(it, unit) for it in ranged), strict=True)
     [best] = (it for it in known if it.state is State.BEST)
     if len(ranged) == 1:
@@ -263,7 +265,7 @@ def draw_tuning(search: Search, mean: float, path: Path, title: str, what: str, 
             ticks=_ticks(along, size, {it.point[place] for it in known}),
             spans={"": (low / size, high / size)} if low < high else {},
             bars=f"bars: {100 * SURE:g} % confidence intervals",
-            note=BESIDE,
+            note=BESIDE + left_out,
         )
     panels = {
         words: [
@@ -279,7 +281,7 @@ def draw_tuning(search: Search, mean: float, path: Path, title: str, what: str, 
         for words, group in alike.items()
     }
     logs = ranged[0].logs, ranged[1].logs
-    return draw_maps(panels, path, title, (*names, what), logs)
+    return draw_maps(panels, path, title, (*names, f"{what}{left_out}"), logs)
 
 
 def _beside(it: Trial, best: Trial, mean: float, sign: int) -> Estimate:
