@@ -414,6 +414,12 @@ class Scenario(Section):
         return self.full_platform.owned or self.policy.estimates.value == "noise"
 
     @property
+    def can_go_down(self) -> bool:
+        """Whether any worker can go DOWN: there are faults, an agent's too, or owners."""
+        failing = bool(self.faults.laws) or Act.FAIL in self.acts
+        return failing or self.full_platform.owned
+
+    @property
     def can_be_struck(self) -> bool:
         """Whether there are faults or silent errors, which strike some runs and not others."""
         return bool(self.faults.laws or self.errors.given)

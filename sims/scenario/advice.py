@@ -176,7 +176,7 @@ def _idle_protection(section: ProtectionSection, scenario: Scenario) -> dict[str
             "no owner gives notice (availability.notice)",
             ("on_notice",),
         ),
-        (not _can_go_down(scenario), "no worker ever goes DOWN", ("replace_after",)),
+        (not scenario.can_go_down, "no worker ever goes DOWN", ("replace_after",)),
     )
     reasons = dict[str, str]()
     # Earlier rules win: what `reasons` already holds overrides the new keys.
@@ -263,13 +263,8 @@ def _gives_notice(scenario: Scenario) -> bool:
     return any(it.notice and not isinstance(it, AlwaysUp) for it in owners)
 
 
-def _can_go_down(scenario: Scenario) -> bool:
-    """Return whether any worker can go DOWN: there are faults, or owners."""
-    return bool(scenario.faults.laws) or scenario.full_platform.owned
-
-
 def _can_end_early(scenario: Scenario) -> bool:
     """Return whether a run can end before its work is done: a worker can go DOWN, silent errors can
     strike, or the policy preempts runs."""
     errors = bool(scenario.errors.given) or any(it.failures for it in scenario.job.jobs)
-    return _can_go_down(scenario) or errors or scenario.policy.preemption
+    return scenario.can_go_down or errors or scenario.policy.preemption

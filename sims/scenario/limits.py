@@ -4,6 +4,7 @@ them, and the limits as the decider of a queue gets them."""
 from __future__ import annotations
 
 import enum
+import warnings
 from collections.abc import Collection, Iterable, Sequence
 from math import inf
 from typing import Annotated
@@ -17,6 +18,9 @@ from policies.queue.lists import Reading
 from sims.errors import unfit
 from sims.tables import Section
 from sims.tables.fields import Accepts, Count, Unacceptable
+
+NAMED = 3
+"""Number of names without jobs that a warning has."""
 
 
 class Per(enum.Enum):
@@ -93,7 +97,8 @@ def within(
     Raises InputError for one of these.
     """
     out, counts = set[int](), dict[str, int]()
-    for section in limits:
+    for number, section in enumerate(limits):
+        _warn_of_nobody(number, section, jobs)
         limit = section.limit
         wide = [
             it
@@ -112,6 +117,21 @@ def within(
         out.update(job.index for job in wide)
     left = tuple(it for it in jobs if it.index not in out) if out else jobs
     return Within(left, tuple(counts.items()))
+
+
+def _warn_of_nobody(number: int, section: LimitSection, jobs: Iterable[BatchJob]) -> None:
+    """Warn if the limit with this number concerns no job, or names users, groups or queues that no
+    job has."""
+    per, key = section.per.value, f"policy.limits.{number}"
+    known = {getattr(job, per) for job in jobs} - {""}
+    missing = [it for it in map(str, section.only) if it not in known]
+    if not known:
+        warnings.warn(f"{key} has no effect: no job names a {per}", stacklevel=2)
+    elif missing:
+        more = f" and {len(missing) - NAMED:,} more" if len(missing) > NAMED else ""
+        names = ", ".join(map(repr, missing[:NAMED]))
+        text = f"{key}.only has no effect for {names}{more}: no job has this {per}"
+        warnings.warn(text, stacklevel=2)
 
 
 def _too_wide(job: BatchJob, limit: Limit) -> Exception:

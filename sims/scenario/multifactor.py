@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from policies.queue.orders import MULTIFACTOR, WEEK, Favour, Multifactor
@@ -46,6 +46,16 @@ def of_policy(order: str | None, parameters: Mapping[str, Any]) -> dict[str, Any
     them."""
     taken = OWN if order == MULTIFACTOR else ()
     return {key: value for key, value in parameters.items() if key not in taken}
+
+
+def idle_factors(parameters: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield (key, reason) of each of the order's parameters that has no effect beside the
+    others."""
+    if parameters.get("tier"):
+        yield "tier", "the queue is sorted by tier before it is by this order"
+    for key, weight in (("age_max", "age"), ("half_life", "fair_share"), ("favour", "size")):
+        if key in parameters and not parameters.get(weight):
+            yield key, f"the weight `{weight}` is 0"
 
 
 def multifactor(

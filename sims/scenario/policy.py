@@ -18,10 +18,11 @@ from policies.interface.pack import LookAhead
 from policies.maths.markov import Expectation
 from policies.queue.lists import Reading
 from policies.queue.names import AllotmentRule, default_order
+from policies.queue.orders import MULTIFACTOR
 from sims.errors import unfit
 from sims.scenario.deciders import DECIDERS, readers
 from sims.scenario.limits import LimitSection
-from sims.scenario.multifactor import of_order, of_policy
+from sims.scenario.multifactor import idle_factors, of_order, of_policy
 from sims.scenario.own_code import OWN, own
 from sims.tables import Section
 from sims.tables.fields import Accepts, Duration, Positive, Time
@@ -186,6 +187,9 @@ class PolicySection(Section):
                 yield f"policy.{key}", f"{name} decides as {decider.value}, not as {names}"
             elif ":" not in name and not self._read(name, key):
                 yield f"policy.{key}", f"{name} does not read it"
+        if self.order == MULTIFACTOR and decider in readers("order"):
+            for key, why in idle_factors(self.parameters):
+                yield f"policy.parameters.{key}", why
 
     def _read(self, name: str, key: str) -> bool:
         """Return whether the key has an effect with the paper's policy called `name`, given that

@@ -18,7 +18,16 @@ from actors.runtime import Actor, System
 from sims.errors import unfit
 from sims.scenario import Scenario
 from sims.scenario.jobs import REPAIRS, SCHEDULER, hazard_name
-from sims.scenario.parts.part import Made, Making, MakingOfJob, ScenarioPart, Site, Timed
+from sims.scenario.parts.part import (
+    Advice,
+    Made,
+    Making,
+    MakingOfJob,
+    ScenarioPart,
+    Site,
+    Timed,
+)
+from sims.scenario.policy import BY_RECORD
 from sims.scenario.retirement import NeverRetire, OwnRetirement, RetireByScore
 
 
@@ -107,6 +116,11 @@ class Repair(ScenarioPart):
     def simulated(self, scenario: Scenario) -> Iterator[str]:
         if scenario.repair is not None:
             yield "repair"
+
+    def idle(self, scenario: Scenario) -> Iterator[Advice]:
+        chosen = scenario.policy.placement in BY_RECORD  # which repair keeps, without faults too
+        if scenario.repair is not None and not scenario.faults.laws and not chosen:
+            yield "repair", "no law of faults strikes anything ([faults])"
 
     def lengths(self, scenario: Scenario) -> Iterator[Timed]:
         for law in scenario.faults.laws if scenario.repair is None else ():

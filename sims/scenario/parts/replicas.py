@@ -11,7 +11,7 @@ from attrs import evolve
 from policies.interface.queue import BatchJob
 from sims.scenario import Scenario
 from sims.scenario.jobs import AnyJob, JobSection, RigidJob
-from sims.scenario.parts.part import Refusal, ScenarioPart
+from sims.scenario.parts.part import Advice, Refusal, ScenarioPart
 
 
 class Replicas(ScenarioPart):
@@ -32,6 +32,12 @@ class Replicas(ScenarioPart):
     def simulated(self, scenario: Scenario) -> Iterator[str]:
         if any(isinstance(it, RigidJob) and it.replicas > 1 for it in scenario.job.jobs):
             yield "job.jobs.replicas"
+
+    def idle(self, scenario: Scenario) -> Iterator[Advice]:
+        for index, own in enumerate(scenario.job.jobs):
+            if isinstance(own, RigidJob) and own.replicas == 1:
+                for key in filter(own.differs, ("regroup", "rejoin")):
+                    yield f"job.jobs.{index}.{key}", "replicas is 1: no group drops out"
 
     def assumed(self, job: BatchJob) -> Iterator[str]:
         if job.divided:

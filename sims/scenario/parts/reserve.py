@@ -12,7 +12,7 @@ from policies.interface.queue import BatchPolicy
 from policies.maths.speedup import Asking
 from sims.errors import unfit
 from sims.scenario import Scenario
-from sims.scenario.parts.part import Refusal, ScenarioPart, Timed
+from sims.scenario.parts.part import Advice, Refusal, ScenarioPart, Timed
 from sims.scenario.submissions import Workload
 
 
@@ -51,6 +51,11 @@ class Reserve(ScenarioPart):
     def simulated(self, scenario: Scenario) -> Iterator[str]:
         if scenario.full_platform.kept:
             yield "platform.reserve"
+
+    def idle(self, scenario: Scenario) -> Iterator[Advice]:
+        platform = scenario.full_platform
+        if platform.pool.reserve_delay and not platform.kept:
+            yield "platform.reserve_delay", "there is no reserve to call (platform.reserve)"
 
     def lengths(self, scenario: Scenario) -> Iterator[Timed]:
         yield scenario.full_platform.pool.reserve_delay, "platform.reserve_delay"

@@ -13,7 +13,7 @@ from policies.interface.queue import BatchJob, BatchPolicy
 from sims.errors import unfit
 from sims.scenario import Scenario
 from sims.scenario.jobs import AnyJob, JobSection
-from sims.scenario.parts.part import Made, Making, Refusal, ScenarioPart, Site
+from sims.scenario.parts.part import Advice, Made, Making, Refusal, ScenarioPart, Site
 from sims.scenario.submissions import Workload
 
 
@@ -50,6 +50,12 @@ class Standbys(ScenarioPart):
                 key = f"job.jobs.{job.index}.standbys"
                 problem = f"{name} plans with workers that standbys would take from the plan"
                 raise unfit(key, problem, "FCFS, EASY, greedy or R-LIST, say, or no standbys")
+
+    def warnings(self, scenario: Scenario) -> Iterator[Advice]:
+        for index, own in enumerate(scenario.job.jobs):
+            if self.held_ready(own) and not scenario.can_go_down:
+                why = "no worker ever goes DOWN: they only keep workers from other jobs"
+                yield f"job.jobs.{index}.standbys", why
 
     def of_scheduler(self, site: Site, made: Made) -> Iterator[Making]:
         if site.jobs is not None and any(job.held_ready for job in site.jobs.listed):

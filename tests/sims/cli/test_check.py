@@ -186,6 +186,14 @@ def test_a_scenario_whose_settings_all_have_an_effect_gets_no_such_line(shell: S
     assert "Warning" not in said
 
 
+def test_standbys_where_no_worker_goes_down_are_warned_of(shell: Shell) -> None:
+    """They do have an effect: they hold workers."""
+    file, told = shell.write(UNLINKED), "Warning: job.jobs.0.standbys: no worker ever goes DOWN: "
+    keys = "--set", "job.jobs.0.standbys=1"
+    assert told in shell("check", file, *keys, "--set", "faults=none").out
+    assert told not in shell("check", file, *keys).out
+
+
 def test_a_recovery_that_only_saved_work_pays_is_warned_of(shell: Shell) -> None:
     """The issue's figures: one fault at 50 of a work of 100."""
     file = shell.write(UNLINKED)

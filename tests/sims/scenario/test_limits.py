@@ -337,6 +337,22 @@ def test_a_moldable_job_gets_no_more_processors_than_its_limits_give() -> None:
         records_of(scenario | {"policy": scenario["policy"] | {"allocation": "BATCH"}})
 
 
+@pytest.mark.parametrize(
+    ("limit", "told"),
+    [
+        (ONE | {"only": ["zoe"]}, r"0\.only has no effect for 'zoe': no job has this user$"),
+        (ONE | {"only": ["u", 7]}, r"0\.only has no effect for '7': no job has this user$"),
+        (ONE | {"only": list("abcde")}, "for 'a', 'b', 'c' and 2 more: no job has this user$"),
+        (ONE | {"per": "group"}, r"policy\.limits\.0 has no effect: no job names a group$"),
+    ],
+)
+def test_a_limit_that_concerns_no_job_or_names_that_no_job_has_says_so(
+    limit: Table, told: str
+) -> None:
+    with pytest.warns(UserWarning, match=told):
+        records_of(table([job("u", 1, 5)], [limit]))
+
+
 @pytest.mark.parametrize("policy", [{"name": "IE"}, {"name": "none"}])
 def test_limits_are_refused_where_no_queue_decides(policy: Table) -> None:
     kind = "iterative" if policy["name"] == "IE" else "malleable"
