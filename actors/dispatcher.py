@@ -256,7 +256,9 @@ class Dispatcher:
         """Send the message `kind(copy, worker, *more)` to the job whose copy holds `worker`;
         `cause` is the number of the event that leads to it. Return whether a job holds the worker;
         if none does, nothing is sent. A job is told nothing of the rest of its nodes."""
-        copy = self.holder(worker)
+        copy = self.pool.holder(worker)
+        if copy < 0 or worker in self.pool.rest:
+            return False
         job = self.job_of(copy)
         if job is not None:
             self.scheduler.send(job, kind(copy, worker, *more), cause)

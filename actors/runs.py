@@ -98,7 +98,7 @@ class JobOfRuns(Job):
 
     def describe(self, cause: int) -> int:
         super().describe(cause)
-        self.record(cause, ProtectionDescribed, self.name, *self.protection.rules.described())
+        self.record(cause, ProtectionDescribed, self.name, *self.protection.rules.described)
         return cause
 
     # --- what its kind says -------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 from attrs import frozen
 
@@ -103,11 +104,14 @@ class Rules:
             return alone
         return None if self.image else 0
 
+    @cached_property
     def described(
         self,
     ) -> tuple[ProtectionKind, float | None, float | None, float | None, bool, int, bool, float]:
-        """Return, in their order, the fields of the event ProtectionDescribed but for the job's
-        name. A period, cost or recovery that depends on the number of members, or is infinite, is
-        None."""
+        """The fields of the event ProtectionDescribed, in their order, but for the job's name. A
+        period, cost or recovery that depends on the number of members, or is infinite, is None.
+
+        They are found once for all jobs that share these rules: there may be a million.
+        """
         times = alike(self.period), alike(self.cost), alike(self.recovery)
         return self.kind, *times, self.verified, self.copies, self.cloning, self.delay

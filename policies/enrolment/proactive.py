@@ -7,7 +7,7 @@ recomputed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from attrs import define, field, frozen
 from numpy.random import Generator
@@ -110,7 +110,7 @@ class Walk:
         return len(self.steps)
 
     def _go_on(
-        self, fresh: FromScratch, up: list[int], hopeless: Callable[[Assignment], bool]
+        self, fresh: FromScratch, up: Sequence[int], hopeless: Callable[[Assignment], bool]
     ) -> Assignment | None:
         bounds = fresh.enrolment.bounds
         chosen = self.steps[-1][3] if self.steps else self.tree.root()

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
-from attrs import frozen
+from attrs import define
 from numpy.random import Generator
 from numpy.typing import NDArray
 
@@ -31,13 +31,16 @@ class Sharing(enum.Enum):
     redundancy."""
 
 
-@frozen(eq=False)
+@define(eq=False)
 class ActiveJobs:
     """The jobs present when a policy for redundant copies decides (at a decision epoch, a
     "checkpoint" in redundancy17), oldest first; of equal arrivals the lower id comes first.
 
     The fields are parallel arrays of length n and live: a policy reads them and never keeps them. A
     job is identified by its position in them.
+
+    It is read only, but not frozen at run time, as the decision is not: both are made twice for
+    each job, and freezing makes them cost three times as much.
     """
 
     servers: int
@@ -53,7 +56,7 @@ class ActiveJobs:
         return len(self.remaining)
 
 
-@frozen(eq=False)
+@define(eq=False)
 class CopyAllocation:
     """A policy's decision: the jobs that are served, their copies and the copies' shares of a
     machine. It holds until the next arrival or departure."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Hashable, Iterable
+from functools import lru_cache
 from math import exp, inf, log
 from typing import TypeVar, cast
 
@@ -149,7 +150,11 @@ class Belief:
     def log_survival(self, workers: Iterable[int], t: float) -> float:
         """Return the sum over `workers`, by index, of ln P_ND(t): the log-probability that none of
         them, all UP now, is DOWN within t slots. It is 0 for t = 0."""
-        return sum(self.spectrum(q).log_survival(t) for q in workers) if t > 0.0 else 0.0
+        known, log_survival = self._spectra, 0.0
+        for worker in workers if t > 0.0 else ():
+            one = known.get(worker) or self.spectrum(worker)
+            log_survival += one.log_survival(t)
+        return log_survival
 
     def estimate(
         self, needs: Iterable[tuple[int, float]], work: float, channels: int
@@ -190,11 +195,13 @@ class Belief:
         return cast(Made, found)
 
 
-def workers_of(mask: int) -> list[int]:
-    """Return the indices q of the workers whose bit q is set in the mask, ascending."""
+@lru_cache(maxsize=1 << 14)
+def workers_of(mask: int) -> tuple[int, ...]:
+    """Return the indices q of the workers whose bit q is set in the mask, ascending. Policies ask
+    for the same sets again and again."""
     workers = []
     while mask:
         lowest = mask & -mask
         workers.append(lowest.bit_length() - 1)
         mask ^= lowest
-    return workers
+    return tuple(workers)

@@ -52,7 +52,7 @@ class VectorisedJob(Job):
         super().describe(cause)
         # Only speeds change on these platforms: no state is ever lost, and cloning is free.
         rules = _rules(self.copies, self.cloning)
-        self.record(cause, ProtectionDescribed, self.name, *rules.described())
+        self.record(cause, ProtectionDescribed, self.name, *rules.described)
         return cause
 
     @handles(FirstCopyEnded, during=(Life.WAITING,))

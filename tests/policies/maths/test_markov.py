@@ -167,7 +167,7 @@ def test_a_cache_is_made_once_and_kept_with_the_belief() -> None:
 
 @given(st.sets(st.integers(0, 200)))
 def test_a_mask_lists_its_workers_in_order(workers: set[int]) -> None:
-    assert workers_of(sum(1 << worker for worker in workers)) == sorted(workers)
+    assert workers_of(sum(1 << worker for worker in workers)) == tuple(sorted(workers))
 
 
 @pytest.mark.parametrize(
