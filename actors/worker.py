@@ -109,6 +109,8 @@ class Worker(Actor):
     _hidden: tuple[float, int] | None = field(init=False, default=None)
     """Time at which the worker's fault is detected at the latest, and number of the event with
     which it went DOWN (rules.md, F1); None: no fault is hidden from the job that holds it."""
+    _calm: bool = field(init=False, default=True)
+    """Whether nothing but its owner has turned the worker so far."""
     _speed: float = field(init=False, default=1)
     _broken: set[Unit] = field(init=False, factory=set)
     """Units of the worker that keep it DOWN: a fault has struck them, or they are in repair."""
@@ -128,7 +130,7 @@ class Worker(Actor):
             self.transfers = TransferClient(self, *about)
 
     def started(self) -> None:
-        origin = self.system.origin
+        origin, self._calm = self.system.origin, not self.reserved
         if self.owner is not None:
             _, self._given = next(self.owner)
             self._await_owner()
@@ -174,6 +176,7 @@ class Worker(Actor):
 
     @handles(Fail)
     def fail(self, message: Fail, cause: int) -> None:
+        self._calm = False
         if message.unit is not None:
             self._struck.append((message.unit, cause))
         if message.law < 0:
@@ -197,7 +200,7 @@ class Worker(Actor):
 
     @handles(KeepFor)
     def keep_for(self, message: KeepFor, cause: int) -> None:
-        self._agents, self._acted = message.state, (self.now, cause)
+        self._agents, self._acted, self._calm = message.state, (self.now, cause), False
         self._owned = self._kept()
         self.later(TURN, cause, STATES_CHANGE)
 
@@ -214,6 +217,7 @@ class Worker(Actor):
 
     @handles(GoToRepair)
     def go_to_repair(self, message: GoToRepair, cause: int) -> None:
+        self._calm = False
         if not self._broken:
             self._repair = self.now, cause
         self._broken.add(message.unit)
@@ -228,24 +232,25 @@ class Worker(Actor):
 
     @handles(Hang)
     def hang(self, message: Hang, cause: int) -> None:
+        self._calm = False
         if self._hanging is None or message.law < self._hanging.law:
             self._hanging = message
             self._hung_by = cause if message.law < 0 else self.system.origin
         self.later(TURN, cause, STATES_CHANGE)
 
     @handles(Turn)
-    def turn(self, _: Turn, __: int) -> None:
+    def turn(self, _: Turn, __: int) -> None:  # noqa: C901 (a call would cost all faults 0.2 %)
         """Settle the worker's state at this instant, from all that is due now: the owner's change,
         a fault, a hang, a repair and the end of a downtime, whatever the order in which they were
         reported."""
+        following = self._next
+        if following is not None and self._calm:
+            self._obey(following[1])
+            return
         due_by, was = self.system.loop.due_by, self.state
         comes = self.reserved and self._come_if_due(due_by)
-        following = self._next
         if following is not None and following[0] <= due_by:
-            self._given = following[1]
-            shared = self.reserved or self._agents is not UP
-            self._owned = self._kept() if shared else self._given
-            self._await_owner()
+            self._follow_owner(following[1])
         owned = self._owned
         down = owned is DOWN or due_by < self._until or bool(self._broken)
         fault = self._failing
@@ -263,6 +268,21 @@ class Worker(Actor):
             self._report_struck(was)
         if comes and state is DOWN and self._comes is not None:
             self.send(self.scheduler, CalledButDown(), self._comes[1])
+
+    def _obey(self, state: WorkerState) -> None:
+        """Turn the worker to the state that the owner gives it now; nothing else has ever turned
+        it."""
+        self._given = self._owned = state
+        self._await_owner()
+        if state is not self.state:
+            self._change(state, cause=self.system.origin)
+
+    def _follow_owner(self, state: WorkerState) -> None:
+        """Note the state that the owner gives the worker now, and wait for its next change."""
+        self._given = state
+        shared = self.reserved or self._agents is not UP
+        self._owned = self._kept() if shared else state
+        self._await_owner()
 
     def _come_if_due(self, due_by: float) -> bool:
         """Give a worker that was kept until its call to its owner's states if the delay since then
