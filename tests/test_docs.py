@@ -32,6 +32,7 @@ from sims.docs.hooks import (
 from sims.docs.renew import FIGURES, copies, outline, smaller, text_of
 from sims.examples import CAMPAIGNS, examples
 from sims.examples import FOLDER as SCENARIOS
+from sims.metrics.measures import Measure
 from sims.plots.figure import with_text
 from tests.sims.cli.commands import ended
 from tests.sims.cli.commands import python as start_python
@@ -255,6 +256,14 @@ def test_every_command_module_and_example_it_names_is_there(path: Path) -> None:
         assert place.with_suffix(".py").exists() or (place / "__main__.py").exists()
     for name in re.findall(r"sims/((?:scenarios|campaigns)/[\w-]+\.toml)", text):
         assert (ROOT / "sims" / name).exists()
+
+
+def test_the_page_on_comparing_says_of_each_measure_what_it_counts() -> None:
+    rows = (PAGES / "comparing.md").read_text(encoding="utf-8").split("## What is measured")[1]
+    names = {it.value for it in Measure if it.statistic == "mean"}
+    for name in names:
+        short = name.removeprefix("overhead")
+        assert re.search(rf"^\|[^|]*`({name}|{short})`", rows, re.MULTILINE), name
 
 
 def test_the_gallery_shows_every_example_with_its_file() -> None:

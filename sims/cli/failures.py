@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from attrs import evolve
+
 from sims.durations import SCALES
-from sims.errors import show
+from sims.errors import COMMAND_LINE, InputError, show
 from sims.options import AsJson, argument, option, picture, positive_int, whole, written
 from sims.telling import SECOND, about, counted
 from sims.writing import refuse_inputs
@@ -50,7 +53,8 @@ def lemons(
 
     if output is not None:
         refuse_inputs(output, "--output", file)
-    found = lemons_of(file, platform, component, nodes)
+    with _options_named():
+        found = lemons_of(file, platform, component, nodes)
     show(*([json.dumps(_as_json(found))] if as_json else _lines(found)))
     if output is not None:
         from sims.plots.lemons import Numbers, draw_lemons
@@ -60,6 +64,19 @@ def lemons(
         two, one = found.expected(each)
         numbers = Numbers(each, [failures.count(it) for it in each], two.tolist(), one.tolist())
         show(f"{draw_lemons(numbers, output, f'Failures of the nodes of {file.name}')}")
+
+
+@contextmanager
+def _options_named() -> Iterator[None]:
+    """Return a context in which a refused key, which a scenario would have, is named as the
+    option."""
+    try:
+        yield
+    except InputError as error:
+        if error.source != "scenario":
+            raise
+        option = f"--{error.key.rpartition('.')[2]}"
+        raise evolve(error, source=COMMAND_LINE, key=option) from None
 
 
 def _lines(found: LemonFit) -> Iterator[str]:
@@ -93,7 +110,7 @@ def _ends(it: Bounded) -> tuple[float, float, float]:
 
 
 def _mean(rate: float) -> str:
-    return about(1 / rate if rate else inf, SECOND)
+    return about(1 / rate, SECOND) if rate else "no end"
 
 
 def _key(rate: float) -> str:

@@ -119,7 +119,8 @@ class Measure(enum.Enum):
     RETIRED = "retired"
     """Number of units that retired."""
     SELECTIONS = "selections"
-    """Number of times that workers were chosen for a job after its first start."""
+    """Number of times that workers were chosen anew: starts of all copies of all jobs, less one for
+    each job. A run on the workers that its job kept is no new choice."""
     CALLED = "reserve-called"
     """Number of workers of the reserve that were called."""
     DEPLETED = "depleted"

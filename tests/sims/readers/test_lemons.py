@@ -143,6 +143,26 @@ def test_the_command_says_which_nodes_are_lemons_and_what_a_scenario_needs(
     assert found["two"] and found["nodes"] == 43 and found["share"][1] < 3 / 43 < found["share"][2]
 
 
+def test_the_command_names_its_options_where_they_do_not_fit_the_log(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(log_of(tmp_path, COUNTS))
+    assert run_command(["lemons", path, "--nodes", "42"]) == 2
+    assert "command line: --nodes: 42 are fewer" in capsys.readouterr().err
+    assert run_command(["lemons", path, "--platform", "99"]) == 2
+    assert "command line: --platform: 99 is not in" in capsys.readouterr().err
+
+
+def test_an_interval_of_a_time_between_failures_may_have_no_end(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two nodes in three have no failure: as far as the log shows, well nodes may never fail."""
+    path = log_of(tmp_path, [*[0] * 24, *[1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 8]])
+    assert run_command(["lemons", str(path)]) == 0
+    [well] = (it for it in capsys.readouterr().out.splitlines() if it.startswith("  well"))
+    assert well.endswith(", no end]")
+
+
 def test_the_command_says_where_one_rate_does_as_well(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
