@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 from actors.intervals import Intervals
 from actors.messages import CopyOver, ProgressReport, RunProgress, StateSaved
 from actors.parts.queue_part import Deciding
+from actors.pool import Pool
 from actors.runtime import Phase, Timer
 from actors.runtime.actor import Home
 from actors.worker_messages import HoldingsChanged
@@ -75,6 +76,11 @@ class Decider:
     def may_have(self, job: BatchJob, worker: int) -> bool:
         """Return whether the job may be given the worker, which is no spare, when that is free."""
         return True
+
+    def left_for(self, job: BatchJob, pool: Pool) -> int:
+        """Return the number of workers of `pool`, spares excluded, that have not retired and that
+        the job may be given when they are free."""
+        return pool.left
 
     def cancelled(self, index: int) -> None:
         """Forget the job with this index, which was cancelled while it waited for workers."""

@@ -399,6 +399,9 @@ class Scheduler(Actor):
         index, _, _ = self.pool.held[copy]
         return self.decider.may_have(self.described[index], worker)
 
+    def left_for(self, job: BatchJob) -> int:
+        return self.decider.left_for(job, self.pool)
+
     def hide(self, worker: int, cause: int) -> None:
         """Let the parts know of a fault of this worker that is not to be known yet. `cause` is the
         number of the event that logs it."""

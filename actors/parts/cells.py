@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from attrs import define
 
-from actors.intervals import Intervals, common, merged, size_of
+from actors.intervals import Intervals, common, merged, size_of, without
 from actors.pool import ANY, Pool, Source, Sources
 from policies.interface.cells import Cells, Parts
 from policies.interface.queue import Queued, Run
@@ -80,6 +80,13 @@ class CellsOfPool:
 
     def _among(self, free: Intervals, cells: Sequence[int]) -> Intervals:
         return merged((), [it for k in cells for it in common(free, self.cells.cells[k].workers)])
+
+    def left(self, partition: int) -> int:
+        """Return how many workers jobs of the partition can use at most, without those that have
+        retired; in an exclusive one those of nodes of which none has."""
+        size = self.pool.size
+        gone = [it for it in self.pool.retired if it < size]
+        return self.cells.usable(partition, self.cells.free(without(((0, size - 1),), gone)))
 
     def parts(self, workers: Intervals) -> Parts:
         """Return how many of these workers are in each cell."""

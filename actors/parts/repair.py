@@ -155,7 +155,10 @@ class RepairReports(SchedulerPart):
         WorkersRetired where too few workers are left for an unfinished job."""
         scheduler = self.scheduler
         scheduler.pool.retired.update(message.workers)
+        alike: dict[tuple[int, int], BatchJob] = {}
         for job in scheduler.described.values():
+            alike.setdefault((job.partition, _needed(job)), job)
+        for job in alike.values():
             self._refuse_too_few(job, message.workers)
         for worker in message.workers:
             scheduler.dispatcher.tell_job(cause, MemberRetired, worker)
@@ -171,10 +174,12 @@ class RepairReports(SchedulerPart):
         self._count(job, -1)
 
     def _refuse_too_few(self, job: BatchJob, workers: Sequence[int]) -> None:
-        left, needed = self.scheduler.pool.left, _needed(job)
+        left, needed = self.scheduler.left_for(job), _needed(job)
         if left < needed:
-            those = "1 is left that is" if left == 1 else f"{left:,} are left that are"
-            problem = f"needs {needed:,} workers: {those} neither retired nor spares"
+            whose = " of its partition" if left < self.scheduler.pool.left else ""
+            whose = " of whole nodes" if job.node else whose
+            are = "is left that is" if left == 1 else "are left that are"
+            problem = f"needs {needed:,} workers: {left:,}{whose} {are} neither retired nor spares"
             raise WorkersRetired(self.scheduler.now, job.name, workers[0], problem)
 
     def _count(self, job: BatchJob, more: int) -> None:

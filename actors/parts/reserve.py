@@ -123,7 +123,7 @@ class Reserve(QueuePart):
         partition that have not retired, but never less than its members. If a number changes,
         request a decision."""
         for waiting, members in self.widened.values():
-            most = _left(scheduler, state, waiting.job.partition)
+            most = scheduler.left_for(waiting.job)
             width = max(min(members + waiting.job.held_ready, most), members)
             if width != waiting.processors:
                 state.resize(waiting, width)
@@ -141,15 +141,6 @@ def _has(state: WaitingJobs, partition: int, worker: int) -> bool:
     """Return whether the worker, no spare, is in this partition; where all workers form one
     pool, it is."""
     return state.cells is None or state.cells.has(partition, worker)
-
-
-def _left(scheduler: Deciding, state: WaitingJobs, partition: int) -> int:
-    """Return the number of workers of a partition that have not retired."""
-    pool, cells = scheduler.pool, state.cells
-    if cells is None:
-        return pool.left
-    gone = sum(it < pool.size and cells.has(partition, it) for it in pool.retired)
-    return sum(cells.cells[k].size for k in cells.of_partition[partition]) - gone
 
 
 @define(eq=False)

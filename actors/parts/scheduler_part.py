@@ -48,6 +48,10 @@ class SchedulerHost(Protocol):
         """Return whether a copy may be given the worker, which is no spare, when that is free: it
         is of the partition of the copy's job."""
 
+    def left_for(self, job: BatchJob) -> int:
+        """Return the number of workers, spares excluded, that have not retired and that the job may
+        be given when they are free: those of its partition."""
+
     def call(self, cause: int) -> None:
         """Have the decider decide at this instant."""
 

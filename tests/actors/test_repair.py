@@ -311,6 +311,28 @@ def test_a_job_that_needs_more_workers_than_are_left_is_an_error() -> None:
         records([[2, 0], [5, 1]], fixed(1, retirement=retirement))
 
 
+@pytest.mark.parametrize(
+    ("exclusive", "strikes", "needed", "left"),
+    [(False, [[2, 1], [4, 0]], 1, 0), (False, [[2, 1]], 2, 1), (True, [[2, 1]], 1, 0)],
+)
+def test_a_job_that_needs_more_workers_than_are_left_of_its_partition_is_an_error(
+    exclusive: bool, strikes: list[list[float]], needed: int, left: int
+) -> None:
+    """B comes when A is over, and then it is an error, too. Where B holds whole nodes a worker that
+    retires takes the other of its node with it."""
+    part = {"name": "b", "units": "0-1", "exclusive": exclusive}
+    cells = {"workers": 6, "node": 2, "partitions": [{"name": "a", "units": "2-5"}, part]}
+    jobs = [
+        {"name": "A", "processors": 2, "time": 9, "queue": "a"},
+        {"name": "B", "processors": needed, "time": 9, "queue": "b", "after": ["A"]},
+    ]
+    repair = fixed(1, retirement={"kind": "faults-within", "faults": 1, "window": 5})
+    whose = "whole nodes" if exclusive else "its partition"
+    words = f"at 9 .* and B needs {needed} workers: {left} of {whose} "
+    with pytest.raises(WorkersRetired, match=words):
+        records(strikes, repair, platform=cells, job={"jobs": jobs})
+
+
 def test_the_log_of_a_run_that_ran_out_of_workers_has_an_end(tmp_path: Path) -> None:
     retirement = {"kind": "faults-within", "faults": 1, "window": 5}
     scenario = scenario_with([[2, 0], [5, 1]], fixed(1, retirement=retirement))

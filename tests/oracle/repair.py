@@ -353,9 +353,10 @@ class RepairWorld(World):
 
     def _refuse_too_few(self) -> None:
         gone = {q for unit in self.retired for q in self._workers(unit)}
-        left = len(self._left())
         for job in self.jobs:
-            if job.release <= self.now and job.completion is None and job.processors > left:
+            left = [q for q in self._left() if q in self.cells.mine(job)]
+            left = self.cells.whole(left) if job.exclusive else left
+            if job.release <= self.now and job.completion is None and job.processors > len(left):
                 raise Stuck(f"job {job.index}: {left} are left at {self.now}")
         for group in self._kept():
             if group.job.replace_after is None and gone.intersection(group.members):

@@ -585,8 +585,21 @@ def cell(kind: str, seed: int) -> Table:
 def acted(seed: int) -> Table:
     """Any of the others, with an agent that does anything."""
     rng = default_rng(seed)
-    kinds = [kind for kind in TABLES if kind != "acted"]
-    table = TABLES[one(rng, *kinds)](int(rng.integers(1 << 30)))
+    kinds = [kind for kind in TABLES if not kind.startswith("acted")]
+    return _with_agent(rng, TABLES[one(rng, *kinds)](int(rng.integers(1 << 30))))
+
+
+def acted_groups(seed: int) -> Table:
+    """Jobs that follow others, in partitions and under limits, on what the oracle draws of
+    practitioners' mechanisms and fleets, with an agent that does anything."""
+    rng = default_rng([seed, 59])
+    practised, fleet = (bool(it) for it in rng.integers(2, size=2))
+    _, scenario = generate(seed, practised=practised, fleet=fleet, groups=True)
+    return _with_agent(rng, as_file(scenario))
+
+
+def _with_agent(rng: Generator, table: Table) -> Table:
+    """A scenario with an agent that does anything that can be done there."""
     sections = [
         table.get("platform", {}),
         table.get("random_workers", {}),
@@ -635,6 +648,7 @@ TABLES: dict[str, Callable[[int], Table]] = {
     "reserved": reserved,
     "replicated": replicated,
     "acted": acted,
+    "acted groups": acted_groups,
     **{
         f"{kind} cells": partial(cell, kind)
         for kind in ("rigid", "moldable", "malleable", "iterative")

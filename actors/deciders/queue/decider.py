@@ -20,7 +20,7 @@ from actors.intervals import Intervals, size_of
 from actors.messages import CopyOver, Decide, LookAgain
 from actors.parts.cells import CellsOfPool
 from actors.parts.queue_part import QueuePart
-from actors.pool import ANY, Sources
+from actors.pool import ANY, Pool, Sources
 from actors.runtime import Home, Phase
 from actors.runtime.entries import after_instant
 from policies.availability import WorkerState
@@ -195,6 +195,9 @@ class QueueDecider(Decider):
 
     def may_have(self, job: BatchJob, worker: int) -> bool:
         return self.cells is None or self.cells.has(job.partition, worker)
+
+    def left_for(self, job: BatchJob, pool: Pool) -> int:
+        return pool.left if self.within is None else self.within.left(job.partition)
 
     def cancelled(self, index: int) -> None:
         self.arrived = [job for job in self.arrived if job.index != index]
