@@ -42,7 +42,8 @@ class Progress:
         """Return `before` plus the work done until `now`, but no more than `most`. The bound
         matters where a real process takes longer than its nominal time, as it does no more work for
         that."""
-        done = before + self.at(now)
+        rate = self.rate  # `at`, inlined for speed
+        done = before + (self.done + rate * (now - self.since) if rate else self.done)
         return done if done <= most * (1 + ROUNDING) else most
 
     def left(self, now: float) -> float:

@@ -399,7 +399,9 @@ class Run:
             name, number = actor.name, self.number
             cause = actor.record(cause, StageStarted, name, number, stage, rate, self.base)
         if end < inf:
-            self._await(end, cause)
+            self.due, self.cause = end, cause
+            phase = RUNS_END if step is LAST_VERIFICATION else PARTS_END
+            self._timer = actor.system.loop.schedule(end, phase, actor, self._over, cause)
         if self.owner.parts.watchers:
             self._watch()
         return False, cause
@@ -470,15 +472,11 @@ class Run:
     def _aim(self, cause: int) -> None:
         part = self.part
         end = part.end() if part.work else part.since
-        if end is not None and end != inf and part is not IDLE:
-            self._await(end, cause)
-
-    def _await(self, end: float, cause: int) -> None:
-        """Set the timer for the end of the present part. `cause` is the number of the event that
-        leads to it."""
+        if end is None or end == inf or part is IDLE:
+            return
         self.due, self.cause = end, cause
-        phase, actor = RUNS_END if self.step is LAST_VERIFICATION else PARTS_END, self.actor
-        self._timer = actor.system.loop.schedule(end, phase, actor, self._over, cause)
+        phase = RUNS_END if self.step is LAST_VERIFICATION else PARTS_END
+        self._timer = self.actor.at(end, self._over, cause, phase)
 
     def _stop(self) -> None:
         if self._timer is not None:

@@ -433,7 +433,8 @@ class JobOfRuns(Job):
         else:
             end = self.record(cause, MembersReleased, self.name, copy.last)
         copy.run = None
-        if not (early and self.parts.each and self.parts.released(copy, end)):
+        addressed = copy.addresses is not None
+        if addressed and not (early and self.parts.released(copy, end)):
             copy.leave(end, keep=False)
         self._forget(copy, end)
         del self.copies[copy.number]

@@ -223,7 +223,7 @@ class Scheduler(Actor):
         # Deciders know of no spares, but for one that is a member.
         known = worker < self.pool.size or (state is DOWN and self.pool.holder(worker) >= 0)
         calls = known and self.decider.changed(worker, state, cause)
-        if not self.deciding and (calls or self._calls()):
+        if not self.deciding and (calls or (self.parts and self._calls())):
             self.decide_soon(cause)
 
     @handles(WorkerHung)

@@ -390,6 +390,8 @@ class Worker(Actor):
         loop, (over, fall) = self.system.loop, self._downtime_end
         now, due_by = loop.now, loop.due_by
         ends = was is DOWN and now <= over <= due_by
+        if ends and self._repair is None:
+            return fall, True
         cause = fall if ends else self.system.origin
         if not ends and self._acted[0] == now and self._explains(state):
             cause = self._acted[1]
