@@ -4,32 +4,21 @@ windows (rules.md, G5 and M2), so that a plan only has to count them."""
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from math import inf
 
 from attrs import frozen
 
+from policies.interface.windows import Window, Windows
 from policies.maths.tolerance import ROUNDING
 
-Window = tuple[float, float]
-"""A span [from, to) of time; `to` may be inf."""
 Parts = tuple[tuple[int, int], ...]
 """Pairs (cell, number of its workers), each number above 0."""
 CellNumbers = tuple[int, ...]
 """Numbers of cells."""
-
-
-def united(windows: Iterable[Window]) -> tuple[Window, ...]:
-    """Return the spans of time that these windows cover, sorted and disjoint; spans that touch
-    become one."""
-    spans: list[Window] = []
-    for begin, over in sorted(windows):
-        if spans and begin <= spans[-1][1]:
-            spans[-1] = spans[-1][0], max(spans[-1][1], over)
-        else:
-            spans.append((begin, over))
-    return tuple(spans)
+EARLIER, LATER = 1 - ROUNDING, 1 + ROUNDING
+"""Factors that make a time earlier or later by rounding."""
 
 
 def _spans(workers: Iterable[int]) -> tuple[tuple[int, int], ...]:
@@ -49,8 +38,8 @@ class Cell:
 
     workers: tuple[tuple[int, int], ...]
     """Numbers of these workers, as intervals."""
-    windows: tuple[Window, ...]
-    """Spans of time in which their owner has them DOWN, sorted and disjoint."""
+    windows: Windows
+    """Spans of time in which their owner has them DOWN."""
     partitions: tuple[int, ...]
     """Numbers of the partitions that contain them, ascending."""
     place: tuple[tuple[int, ...], tuple[int, ...], int]
@@ -69,46 +58,6 @@ class Cell:
     @cached_property
     def size(self) -> int:
         return sum(last - first + 1 for first, last in self.workers)
-
-    @cached_property
-    def begins(self) -> list[float]:
-        return [begin for begin, _ in self.windows]
-
-    @cached_property
-    def ends(self) -> list[float]:
-        return [over for _, over in self.windows]
-
-    @property
-    def lasts(self) -> bool:
-        """Whether no window of its workers is without an end."""
-        return not self.windows or self.windows[-1][1] < inf
-
-    def closed(self, start: float, end: float) -> bool:
-        """Return whether a window overlaps [start, end). One that ends at `start` or begins at
-        `end`, within rounding, does not."""
-        before = bisect_left(self.begins, end * (1 - ROUNDING))
-        return before > 0 and self.windows[before - 1][1] > start * (1 + ROUNDING)
-
-    def turns(self, now: float) -> bool:
-        """Return whether a window begins or ends at this instant."""
-        return any(abs(time - now) <= now * ROUNDING for time in (*self.begins, *self.ends))
-
-    def next_from(self, start: float) -> float:
-        """Return the time after `start` at which the next window begins; inf if none does."""
-        at = bisect_right(self.begins, start)
-        return self.begins[at] if at < len(self.begins) else inf
-
-    def last_over(self, start: float) -> float:
-        """Return the time of the latest end of a window at `start` or before; -inf if there is
-        none."""
-        at = bisect_right(self.ends, start * (1 + ROUNDING))
-        return self.ends[at - 1] if at else -inf
-
-    def back(self, now: float, otherwise: float) -> float:
-        """Return the end of the window that covers `now`, or `otherwise` if none does: when a
-        worker that is not UP is expected back."""
-        at = bisect_right(self.begins, now) - 1
-        return self.windows[at][1] if at >= 0 and now < self.windows[at][1] else otherwise
 
 
 def _apart(
@@ -173,7 +122,7 @@ class Cells:
         cells = [
             Cell(
                 _spans(workers),
-                united(its),
+                Windows.of(its),
                 mine,
                 (mine, tuple(sorted(at[span] for span in its)), of),
                 node if of < 0 and not whole.isdisjoint(mine) else 1,
@@ -193,6 +142,11 @@ class Cells:
         """Whether the workers are divided otherwise than by windows: there are several partitions,
         or one that does not have all workers."""
         return len(self.names) > 1 or any(not cell.partitions for cell in self.cells)
+
+    @cached_property
+    def containing(self) -> tuple[tuple[int, ...], ...]:
+        """For each cell the numbers of the partitions that contain it."""
+        return tuple(cell.partitions for cell in self.cells)
 
     @cached_property
     def of_partition(self) -> tuple[tuple[int, ...], ...]:
@@ -240,7 +194,7 @@ class Cells:
     def lasting(self) -> tuple[int, ...]:
         """Number of workers of each partition that no window without end takes; in an exclusive one
         those of whole nodes."""
-        counts = [cell.size if cell.lasts else 0 for cell in self.cells]
+        counts = [cell.size if cell.windows.lasts else 0 for cell in self.cells]
         return tuple(self.usable(number, counts) for number in range(len(self.names)))
 
     @cached_property
@@ -270,15 +224,11 @@ class Cells:
                 found[first : last + 1] = [number] * (last + 1 - first)
         return found
 
-    def around(self, parts: Parts) -> set[int]:
-        """Return the numbers of the partitions that contain one of these cells."""
-        return {partition for cell, _ in parts for partition in self.cells[cell].partitions}
-
     def take(self, parts: Parts, free: list[int], sign: int = -1) -> None:
         """Take these workers (with `sign` 1: give them back) in `free`, the number of free workers
         of each partition."""
         for cell, count in parts:
-            for partition in self.cells[cell].partitions:
+            for partition in self.containing[cell]:
                 free[partition] += sign * count
 
     def has(self, partition: int, worker: int) -> bool:
@@ -362,12 +312,10 @@ class Cells:
             )
         return sum(counts[k] for k in own)
 
-    def whole_nodes(
-        self, wanted: int, in_order: Sequence[int], room: Callable[[int], int]
-    ) -> Parts:
+    def whole_nodes(self, wanted: int, in_order: Sequence[int], free: Mapping[int, int]) -> Parts:
         """Return how many workers of each cell the first nodes have that have `wanted` workers
         together and are free whole; empty if they are too few. Of the cells `in_order`, which a job
-        of an exclusive partition may use, `room` tells how many workers are free; a node that is
+        of an exclusive partition may use, `free` has how many workers are free; a node that is
         divided comes with the first of its cells."""
         may, found, left = set(in_order), dict[int, int](), wanted
         for first in in_order:
@@ -375,8 +323,8 @@ class Cells:
             if first in found or not may.issuperset(its):
                 continue
             if unit > 1:
-                found[first] = min(room(first), -(-left // unit) * unit)
-            elif all(room(k) == self.cells[k].size for k in its):
+                found[first] = min(free[first], -(-left // unit) * unit)
+            elif all(free[k] == self.cells[k].size for k in its):
                 found.update((k, self.cells[k].size) for k in its)
             left = wanted - sum(found.values())
             if left <= 0:
@@ -384,16 +332,15 @@ class Cells:
         return ()
 
     def dealt(
-        self, partition: int, wanted: int, in_order: Sequence[int], room: Callable[[int], int]
+        self, partition: int, wanted: int, in_order: Sequence[int], free: Iterable[int]
     ) -> Parts:
         """Return how many workers of each cell a job of the partition gets that wants `wanted`, of
-        the cells `in_order`; empty if they are too few. `room` tells how many of a cell are free;
-        below 0 where more are reserved than there are."""
+        the cells `in_order`; empty if they are too few. `free` yields for each of these how many
+        are free; below 0 where more are reserved than there are."""
         if partition in self.exclusive:
-            return self.whole_nodes(wanted, in_order, room)
-        found = list[tuple[int, int]]()
-        for cell in in_order:
-            count = room(cell)
+            return self.whole_nodes(wanted, in_order, dict(zip(in_order, free, strict=True)))
+        found: list[tuple[int, int]] = []
+        for cell, count in zip(in_order, free, strict=True):
             if count >= wanted:
                 found.append((cell, wanted))
                 return tuple(found)
@@ -430,7 +377,7 @@ class Cells:
         over = bisect_right(ends, start * (1 + ROUNDING))
         found = self._open.get((partition, begun, over))
         if found is None:
-            found = tuple(k for k in own if not self.cells[k].closed(start, start + held))
+            found = tuple(k for k in own if not self.cells[k].windows.closed(start, start + held))
             self._open[partition, begun, over] = found
         # Rounding moves the limit a little; being early only means to ask once more.
         until = begins[begun] * (1 - 4 * ROUNDING) - held if begun < len(begins) else inf
@@ -448,8 +395,8 @@ class Cells:
         at which they end."""
         return tuple(
             (
-                sorted({time for k in own for time in self.cells[k].begins}),
-                sorted({time for k in own for time in self.cells[k].ends}),
+                sorted({time for k in own for time in self.cells[k].windows.begins}),
+                sorted({time for k in own for time in self.cells[k].windows.ends}),
             )
             for own in self.of_partition
         )
@@ -475,17 +422,41 @@ class Cells:
             found = self._ordered[cells, now, passed] = tuple(sorted(cells, key=key))
         return found
 
+    def open_in_order(
+        self, partition: int, processors: int, held: float, start: float, now: bool
+    ) -> CellNumbers:
+        """Return the cells of `open_to`, in the order of `in_order`."""
+        # Both depend only on how many windows have begun and ended.
+        begins, ends = self._turns[partition]
+        begun, over = bisect_right(begins, start), bisect_right(ends, start * LATER)
+        if held == inf or processors > self.lasting[partition]:
+            until = -1
+        else:
+            until = bisect_left(begins, (start + held) * EARLIER)
+        found = self._taken.get((partition, begun, over, until, now))
+        if found is None:
+            may = self.open_to(partition, processors, held, start)
+            found = self.in_order(may, start, now)
+            self._taken[partition, begun, over, until, now] = found
+        return found
+
+    @cached_property
+    def _taken(self) -> dict[tuple[int, int, int, int, bool], CellNumbers]:
+        """Answers of `open_in_order`, which a plan asks for thousands of times between two
+        windows."""
+        return {}
+
     def _rank(self, start: float, now: bool, number: int) -> tuple[float, int, float, int]:
         cell = self.cells[number]
-        over = inf if now else -cell.last_over(start)
-        return over, len(cell.partitions), cell.next_from(start), number
+        over = inf if now else -cell.windows.last_over(start)
+        return over, len(cell.partitions), cell.windows.next_from(start), number
 
     @cached_property
     def _all_turns(self) -> tuple[list[float], list[float]]:
         """The times, ascending, at which any window begins, and those at which one ends."""
         return (
-            sorted({time for cell in self.cells for time in cell.begins}),
-            sorted({time for cell in self.cells for time in cell.ends}),
+            sorted({time for cell in self.cells for time in cell.windows.begins}),
+            sorted({time for cell in self.cells for time in cell.windows.ends}),
         )
 
     @cached_property
@@ -496,4 +467,4 @@ class Cells:
     def next_from(self, cells: Iterable[int], start: float) -> float:
         """Return the first time after `start` at which a window takes workers of these cells DOWN;
         inf if none does."""
-        return min((self.cells[cell].next_from(start) for cell in cells), default=inf)
+        return min((self.cells[cell].windows.next_from(start) for cell in cells), default=inf)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from math import inf
 from operator import attrgetter
 
 from attrs import define, field
 
 from policies.interface.cells import CellNumbers, Parts
-from policies.interface.queue import BatchView, Queued, QueueKey, Reservation
+from policies.interface.queue import BatchView, Decision, Queued, QueueKey, Reservation
 from policies.maths.tolerance import ROUNDING
-from policies.queue.cell_grid import NOW, Place
+from policies.queue.cell_grid import NOW
 from policies.queue.cell_profile import CellProfile, bare_of, by_component
 from policies.queue.free_profile import Sought, newcomers
 
@@ -31,10 +33,12 @@ class Openings:
 
     def add(self, number: int, end: float) -> None:
         """Record an opening that reaches up to the time `end`; `number` is above all before."""
-        while self._ends and self._ends[-1] <= end:
-            del self._ends[-1], self._numbers[-1]
-        self._numbers.append(number)
-        self._ends.append(end)
+        ends, numbers = self._ends, self._numbers
+        while ends and ends[-1] <= end:
+            ends.pop()
+            numbers.pop()
+        numbers.append(number)
+        ends.append(end)
 
     def since(self, number: int) -> float:
         """Return the time up to which the openings after that numbered `number` reach; -inf if
@@ -53,6 +57,9 @@ class Placed:
     """Component of the job's partition: the lowest number of all that are linked with it
     (`Cells.linked`)."""
     kind: Kind
+    alike: tuple[int, bool]
+    """The job's partition, and whether windows leave the job no place at all: jobs with the same
+    answers find no place where others of them have found none (`Sought`)."""
     start: float = inf
     parts: Parts = ()
     rank: tuple[float, QueueKey] = field(default=(inf, (0, 0)))
@@ -60,7 +67,7 @@ class Placed:
     tried: int = -1
     """Number of the last opening that was there when no earlier place was found."""
     settled: int = -1
-    """Number of the last opening that was there when its cells were chosen."""
+    """Number of the last opening that was there when its cells were chosen, or known to stay."""
     wanted: CellNumbers | None = None
     """Cells that it would rather take more workers from than there are; None: not known yet."""
 
@@ -86,8 +93,9 @@ class CellPlaces:
     starts: list[Queued] = field(factory=list)
     places: dict[int, Parts] = field(factory=dict)
     """Maps the indices of the jobs that start at this decision to their workers by cell."""
-    _order: list[Placed] = field(init=False, factory=list)
-    """The places of `due` in the order of their starts, but while jobs move."""
+    _orders: dict[int, list[Placed]] = field(init=False)
+    """Maps each component to the places of its jobs, in the order of their starts but while jobs
+    move."""
     _openings: list[Openings] = field(init=False)
     """For each partition, the times up to which its workers have become free."""
     _openings_of_cell: list[Openings] = field(init=False)
@@ -98,6 +106,7 @@ class CellPlaces:
     def __attrs_post_init__(self) -> None:
         self._openings = [Openings() for _ in self.profile.bare]
         self._openings_of_cell = [Openings() for _ in self.profile.cells.cells]
+        self._orders = {component: [] for component in self.profile.grids}
 
     def follow(self, view: BatchView) -> None:
         """Bring the plan up to this instant: let due jobs start, move others up where runs have
@@ -106,20 +115,21 @@ class CellPlaces:
         spoilt, opened = self._advance(view)
         if spoilt:
             self._plan_anew(view, spoilt)
-        self._move_up(spoilt, opened)
+        self._move_up(spoilt, opened - spoilt)
         for grid in self.profile.grids.values():
             grid.tidy()
 
     def fill(self, queue: Sequence[Queued]) -> None:
         """Give each job of the queue that has no place and does not start the earliest one that is
         left."""
-        due, starting, linked = self.due, self.places, self.profile.cells.linked
+        due, starting, cells = self.due, self.places, self.profile.cells
         for waiting in newcomers(queue, len(due) + len(starting), due, starting):
             partition = waiting.job.partition
             kind = partition, waiting.processors, waiting.held
-            it = Placed(waiting, linked[partition], kind)
+            alike = partition, cells.never_fits(*kind)
+            it = Placed(waiting, cells.linked[partition], kind, alike)
             if self._give(it) != NOW:
-                insort(self._order, it, key=_rank)
+                insort(self._orders[it.component], it, key=_rank)
 
     # --- what has come otherwise than planned --------------------------------------------------
 
@@ -130,13 +140,14 @@ class CellPlaces:
         profile, now = self.profile, view.now
         cells = profile.cells
         free = cells.free(view.vacant)
-        spoilt = {cell for grid in profile.grids.values() for cell in grid.late}
-        # A run that outlived its estimate has ended by now: jobs that waited for it end later, too.
-        for it in self._order:
-            if it.start >= now * (1 - ROUNDING):
-                break
-            spoilt.update(cell for cell, _ in it.parts)
-        for grid in profile.grids.values():
+        profile.now, profile.bare = now, bare_of(cells, free)
+        spoilt, late = set[int](), now * (1 - ROUNDING)
+        for component, grid in profile.grids.items():
+            # A run that outlived its estimate has ended by now: jobs that waited for it end later,
+            # too.
+            order = self._orders[component]
+            if grid.late or (order and order[0].start < late):
+                spoilt.add(component)
             grid.advance(now)
         opened = set[int]()
         for run in view.early:
@@ -147,11 +158,12 @@ class CellPlaces:
         spoilt.update(self._disagreeing(now, free))
         for worker in view.changed:
             its = cells.parts(((worker, worker),))  # none for a spare
-            spoilt.update(cell for cell, _ in its if not cells.cells[cell].turns(now))
-        profile.now, profile.bare = now, bare_of(cells, free)
+            spoilt.update(
+                cells.component_of[it] for it, _ in its if not cells.cells[it].windows.turns(now)
+            )
         for index in view.cancelled:
             opened.update(self._give_up(index))
-        return {cells.component_of[cell] for cell in spoilt} - {-1}, opened
+        return spoilt - {-1}, opened
 
     def _give_up(self, index: int) -> Iterator[int]:
         """Give up the place, if it has one, of the job with this index, which was cancelled; yield
@@ -161,78 +173,90 @@ class CellPlaces:
         if it is not None:
             self.profile.take((it.start, it.parts), it.waiting, 1)
             self._open(it.parts, it.start + it.waiting.held)
-            self._sort()
+            self._orders[it.component].remove(it)
             yield it.component
 
     def _disagreeing(self, now: float, free: Sequence[int]) -> Iterator[int]:
-        """Yield the cells of which the plan has other numbers of free workers now than there are in
-        `free`. Idle workers that have gone DOWN in a window, as was planned for, are taken out of
-        the plan."""
-        profile, due = self.profile, [0] * len(free)
-        for it in self._order:
-            if it.start > now:
-                break
-            for cell, count in it.parts:
-                due[cell] += count
-        for grid in profile.grids.values():
-            for cell, planned in grid.now():
-                there = free[cell]
-                if planned > there and (down := profile.cells.cells[cell].back(now, now)) > now:
-                    grid.change(((cell, planned - there),), -1, 0, down)
-                    planned = there
-                if planned + due[cell] != there:
-                    yield cell
+        """Yield the components of which the plan has other numbers of free workers now than there
+        are in `free`. Idle workers that have gone DOWN in a window, as was planned for, are taken
+        out of the plan."""
+        cells = self.profile.cells.cells
+        for component, grid in self.profile.grids.items():
+            starting, there = self._due(component), [free[cell] for cell in grid.column_of]
+            planned = grid.now()
+            if planned == there and not starting:
+                continue
+            due = Counter[int]()
+            for it in starting:
+                due.update(dict(it.parts))
+            for cell, plan, count in zip(grid.column_of, planned, there, strict=True):
+                if plan > count and (down := cells[cell].windows.back(now, now)) > now:
+                    grid.change(((cell, plan - count),), -1, 0, down)
+                    plan = count
+                if plan + due[cell] != count:
+                    yield component
+
+    def _due(self, component: int) -> list[Placed]:
+        """Return the jobs of a component whose starts have come, in the order of these."""
+        order, now = self._orders[component], self.profile.now
+        return (
+            order[: bisect_right(order, now, key=_start)] if order and order[0].start <= now else []
+        )
 
     def _open(self, parts: Parts, end: float) -> None:
         """Record that workers of these cells have become free, up to the time `end` at most."""
-        self._opened += 1
-        for partition in self.profile.cells.around(parts):
-            self._openings[partition].add(self._opened, end)
+        self._opened = number = self._opened + 1
+        containing, openings = self.profile.cells.containing, self._openings
         for cell, _ in parts:
-            self._openings_of_cell[cell].add(self._opened, end)
+            for partition in containing[cell]:
+                openings[partition].add(number, end)
+            self._openings_of_cell[cell].add(number, end)
 
     def _plan_anew(self, view: BatchView, spoilt: set[int]) -> None:
         """Give the jobs of these components their places anew, in the order of their starts; all
         others keep theirs."""
         self.profile = CellProfile.of(view)
         self._open(tuple((cell, 1) for cell in range(len(self.profile.cells.cells))), inf)
-        kept = [it for it in self._order if it.component not in spoilt]
-        for it in kept:
-            self.profile.take((it.start, it.parts), it.waiting)
-        anew = [it for it in self._order if it.component in spoilt]
+        for component, order in self._orders.items():
+            for it in order if component not in spoilt else ():
+                self.profile.take((it.start, it.parts), it.waiting)
+        anew = _in_order(self._orders[component] for component in spoilt)
         for it in anew:
             del self.due[it.waiting.key[1]]
             it.parts = ()
         for it in anew:
             self._give(it)
-        self._sort()
+        self._sort(spoilt)
 
     # --- places --------------------------------------------------------------------------------
 
     def _move_up(self, spoilt: set[int], opened: set[int]) -> None:
         """Let due jobs start, and give those of the components `opened` the earliest places, in the
         order of their starts; those of `spoilt` have them already."""
+        now = self.profile.now
+        them = {
+            component: order.copy() if component in opened else self._due(component)
+            for component, order in self._orders.items()
+            if component not in spoilt
+        }
         tried: dict[Kind, float] = {}
         sought: dict[tuple[int, bool], Sought] = {}
-        now, opened, changed = self.profile.now, opened - spoilt, False
-        for it in self._order.copy():
-            due = it.start <= now
-            if not (due or opened):
-                break
-            if it.component in spoilt or not (due or it.component in opened):
-                continue
+        moved, changed = self._moved, False
+        for it in _in_order(them.values()):
             # Where one of a kind has not found an earlier place, its twins have none.
-            start = it.start
-            if tried.get(it.kind, -inf) >= start:
+            start, kind = it.start, it.kind
+            if kind in tried and tried[kind] >= start:
                 continue
-            if self._start_or_wait(it) if due else self._moved(it, sought):
+            if start <= now:
+                changed, earlier = True, self._start_or_wait(it)
+            elif earlier := moved(it, sought):
                 changed = True
+            if earlier:
                 tried.clear()
             else:
-                changed = changed or due
-                tried[it.kind] = start
+                tried[kind] = start
         if changed:
-            self._sort()
+            self._sort(them)
 
     def _start_or_wait(self, it: Placed) -> bool:
         """Give a job whose start has come the earliest place; return whether that is earlier than
@@ -245,50 +269,52 @@ class CellPlaces:
         """Give a job an earlier place than its own, if there is one; return whether there is.
         `sought` has, by partition and by whether windows leave jobs no place at all, how far
         others have been looked for in vain."""
-        profile, start, reach = self.profile, it.start, self._openings[it.kind[0]].since(it.tried)
+        profile, start = self.profile, it.start
+        reach = far = self._openings[it.kind[0]].since(it.tried)
+        if it.settled != it.tried:
+            far = self._openings[it.kind[0]].since(it.settled)
         it.tried = self._opened
-        place = None if reach <= profile.now else self._earlier(it, min(reach, start), sought)
+        place = None
+        if reach > profile.now:
+            others = sought.get(it.alike)
+            if others is None:
+                others = sought[it.alike] = Sought()
+            before = start, it.parts
+            place = profile.earlier(it.waiting, before, min(reach, start), others)
         if place is not None:
             profile.move(it.waiting, (start, it.parts), place)
             self._note_left(it, *place)
             self._settle(it, *place)
-        elif not self._is_settled(it):
-            # The job stays, but may take its workers from other cells than before.
-            before = start, it.parts
-            parts = profile.parts(it.waiting, profile.grid(it.waiting).at(start), before)
-            if parts != it.parts:
-                profile.take(before, it.waiting, 1)
-                profile.take((start, parts), it.waiting)
-                self._note_left(it, start, parts)
-            self._settle(it, start, parts)
+        elif far <= start or self._none_wanted(it):
+            it.settled = self._opened
+        elif profile.may_be_earlier(it.waiting, start):
+            self._deal_again(it)
         return place is not None
 
-    def _earlier(
-        self, it: Placed, until: float, sought: dict[tuple[int, bool], Sought]
-    ) -> Place | None:
-        """Return the earliest place of a job before the time `until`, if there is one."""
-        key = it.kind[0], self.profile.cells.never_fits(*it.kind)
-        others = sought.get(key)
-        if others is None:
-            others = sought[key] = Sought()
-        return self.profile.earlier(it.waiting, (it.start, it.parts), until, others)
-
-    def _is_settled(self, it: Placed) -> bool:
-        """Return whether a job that stays where it is has no reason to take its workers from other
-        cells than it does."""
+    def _deal_again(self, it: Placed) -> None:
+        """Let a job that stays where it is take its workers from the cells from which it would take
+        them now."""
         profile, start = self.profile, it.start
-        if self._openings[it.kind[0]].since(it.settled) <= start:
-            return True
+        before = start, it.parts
+        parts = profile.parts(it.waiting, profile.grid(it.waiting).at(start), before)
+        if parts != it.parts:
+            profile.take(before, it.waiting, 1)
+            profile.take((start, parts), it.waiting)
+            self._note_left(it, start, parts)
+        self._settle(it, start, parts)
+
+    def _none_wanted(self, it: Placed) -> bool:
+        """Return whether a job that stays where it is has no reason to take its workers from other
+        cells than it does: none has become free, then or later, in a cell that it would rather take
+        from and that had too few."""
+        start = it.start
         if it.wanted is None:
-            cells = profile.cells
-            order = cells.in_order(cells.open_to(*it.kind, start), start, False)
+            cells = self.profile.cells
+            order = cells.open_in_order(*it.kind, start, False)
             some = it.parts and it.kind[0] not in cells.exclusive
             it.wanted = order[: order.index(it.parts[-1][0])] if some else order
-        # Only cells that it would rather take from, and which had too few, matter.
-        for cell in it.wanted:
-            if self._openings_of_cell[cell].since(it.settled) > start:
-                return not profile.may_be_earlier(it.waiting, start)
-        return True
+        openings = self._openings_of_cell
+        return all(openings[cell].since(it.settled) <= start for cell in it.wanted)
 
     def _give(self, it: Placed) -> float:
         """Give a job the earliest place that is left; return its start."""
@@ -303,6 +329,7 @@ class CellPlaces:
         waiting, index = it.waiting, it.waiting.key[1]
         it.tried = it.settled = self._opened
         it.parts, it.wanted = parts, None
+        it.start, it.rank = start, (start, waiting.key)
         if start == NOW:
             self.starts.append(waiting)
             self.places[index] = parts
@@ -310,7 +337,6 @@ class CellPlaces:
             self.due.pop(index, None)
             return start
         self.due[index] = it
-        it.start, it.rank = start, (start, waiting.key)
         if self.promised.get(index, -inf) < start < inf:
             self.promised[index] = start
             self.new_promises.append(Reservation(start, waiting))
@@ -326,11 +352,31 @@ class CellPlaces:
         if left:
             self._open(left, it.start + it.waiting.held)
 
-    def _sort(self) -> None:
-        """Bring the places into the order of their starts again."""
-        due = self.due
-        self._order = [it for it in self._order if due.get(it.waiting.key[1]) is it]
-        self._order.sort(key=_rank)
+    def _sort(self, components: Iterable[int]) -> None:
+        """Bring the places of these components into the order of their starts again, and leave out
+        those of jobs that have started."""
+        for component in components:
+            order = self._orders[component]
+            order.sort(key=_rank)
+            del order[: bisect_right(order, NOW, key=_start)]
 
 
-_rank = attrgetter("rank")
+def conservative_in_cells(view: BatchView) -> Decision:
+    """Return the decision of conservative backfilling where workers differ."""
+    plan = view.memory
+    if isinstance(plan, CellPlaces):
+        plan.follow(view)
+    else:
+        plan = CellPlaces(CellProfile.of(view))
+    plan.fill(view.queue)
+    return Decision(plan.starts, memory=plan, promised=plan.new_promises, places=plan.places)
+
+
+_start, _rank = attrgetter("start"), attrgetter("rank")
+
+
+def _in_order(orders: Iterable[Sequence[Placed]]) -> Sequence[Placed]:
+    """Return the places of several components in the order of their starts; those of each are in
+    it."""
+    some = [order for order in orders if order]
+    return some[0] if len(some) == 1 else sorted(chain.from_iterable(some), key=_rank)

@@ -46,7 +46,7 @@ class CellProfile:
             for component, own in by_component(cells, run.parts):
                 changes[component].append((run.end, own))
         grids = {
-            component: Grid.of(now, free, cells.of_component[component], its)
+            component: Grid.of(now, free, cells, component, its)
             for component, its in changes.items()
         }
         profile = cls(now, cells, grids, bare_of(cells, free))
@@ -69,56 +69,59 @@ class CellProfile:
         """Return how many workers of each cell the job gets if it starts at this step of its grid
         (0: now); empty if too few stay free until its end in cells that no window closes meanwhile.
         With `place`, which begins later, it gives up this place."""
-        grid, cells, partition = self.grid(waiting), self.cells, waiting.job.partition
-        time, processors, held = grid.times[step], waiting.processors, waiting.held
-        may = cells.open_to(partition, processors, held, time)
-        least = grid.least(step, bisect_left(grid.times, time + held, step + 1), place)
-        order = cells.in_order(may, time, step == 0)
-        return cells.dealt(partition, processors, order, lambda it: least[grid.column_of[it]])
+        cells, partition = self.cells, waiting.job.partition
+        grid, processors, held = self.grid(waiting), waiting.processors, waiting.held
+        times, time = grid.times, grid.times[step]
+        order = cells.open_in_order(partition, processors, held, time, step == 0)
+        free = grid.free(order, step, bisect_left(times, time + held, step + 1), place)
+        return cells.dealt(partition, processors, order, free)
 
     def earliest(self, waiting: Queued) -> Place:
         """Return the earliest start of a job and its workers by cell: NOW, if it can start at this
         instant; inf without workers, if it cannot at any time that is known."""
-        step = self.candidate(waiting, self._enough(waiting))
+        grid = self.grid(waiting)
+        step = self._candidate(grid, waiting, 0)
         while step >= 0:
             if parts := self.parts(waiting, step):
-                return self.grid(waiting).times[step] if step else NOW, parts
-            step = self.candidate(waiting, step + 1)
+                return grid.times[step] if step else NOW, parts
+            step = self._candidate(grid, waiting, step + 1)
         return inf, ()
 
     def earlier(self, waiting: Queued, place: Place, until: float, sought: Sought) -> Place | None:
         """Return the earliest place of a job that has the place `place`, before the time `until`;
         None if there is none. `sought` keeps how far earlier searches, for jobs of its partition
         that begin no later, were in vain; the result of this search is added to it."""
-        grid, (start, _), processors = self.grid(waiting), place, waiting.processors
-        since, shortest = sought.before(processors, waiting.held)
+        processors, held, start = waiting.processors, waiting.held, place[0]
+        since, shortest = sought.before(processors, held)
         if since >= until:
             return None
-        times = grid.times
-        first, last = max(0, bisect_right(times, since) - 1), bisect_left(times, start)
-        column = self._column(waiting)  # a new one makes the rows anew
-        few = (grid.rows[first:last, column] < processors).tobytes()
-        if (enough := few.find(0)) < 0:
+        grid = self.grid(waiting)
+        times, column = grid.times, grid.column_of_partition[waiting.job.partition]
+        first = bisect_right(times, since) - 1 if since > times[0] else 0
+        last = bisect_left(times, start)
+        enough, beside = grid.spells(column, processors, first, last)
+        if enough == last:
             sought.add(processors, shortest, start)
             return None
         # It may end before the old place begins, or go on in that.
-        apart = nextafter(start - waiting.held, inf)
-        beside = inf if few[-1] else times[first + few.rfind(1) + 1]
-        found, seen, over = None, inf, min(until, apart)
-        if since < over and times[first + enough] < over:
-            found, seen = self._apart(waiting, first + enough, over)
-        if found is None and until > apart and beside < inf:
-            into = max(since, apart, self.now, beside)
-            found, soonest = self._into(waiting, place, into, until)
+        apart, into = nextafter(start - held, inf), times[beside] if beside < last else inf
+        found, seen, over = None, until, until if until < apart else apart
+        if since < over and times[enough] < over:
+            found, soonest = self._apart(grid, waiting, enough, over)
             seen = min(seen, soonest)
-        sought.add(processors, waiting.held, min(seen, until))
+        if found is None and apart < until and into < inf:
+            found, soonest = self._into(grid, waiting, place, max(since, apart, into), until)
+            seen = min(seen, soonest)
+        sought.add(processors, held, seen)
         return found
 
-    def _apart(self, waiting: Queued, first: int, until: float) -> tuple[Place | None, float]:
+    def _apart(
+        self, grid: Grid, waiting: Queued, first: int, until: float
+    ) -> tuple[Place | None, float]:
         """Return the earliest place from step `first` on and before `until`, beside all others; and
         the first time at which enough workers are free, all cells taken together (inf: none)."""
-        times, soonest = self.grid(waiting).times, inf
-        while (step := self.candidate(waiting, first, until)) >= 0:
+        times, soonest = grid.times, inf
+        while (step := self._candidate(grid, waiting, first, until)) >= 0:
             soonest = min(soonest, times[step])
             if parts := self.parts(waiting, step):
                 return self._place(times[step], parts), soonest
@@ -126,49 +129,43 @@ class CellProfile:
         return None, soonest
 
     def _into(
-        self, waiting: Queued, place: Place, since: float, until: float
+        self, grid: Grid, waiting: Queued, place: Place, since: float, until: float
     ) -> tuple[Place | None, float]:
         """Return the earliest place at `since` or later and before `until` from which a job goes on
         in its place `place`; and the time from which enough workers are free up to then, all cells
         taken together, as they are from `since` on."""
-        grid = self.grid(waiting)
         times, start = grid.times, place[0]
         for over in self.cells.ends_within(waiting.job.partition, since, start):
             grid.at(over)
-        last, first = grid.at(start), bisect_left(times, since)
+        first = bisect_left(times, since)
         begin = times[first]
         if begin >= until:
             return None, begin
         # That is the one for most; the next ones are looked at together.
         if parts := self.parts(waiting, first, place):
             return self._place(begin, parts), begin
-        for step in self._beside(waiting, place, first + 1, last):
+        for step in self._beside(grid, waiting, place, first + 1, grid.at(start)):
             if times[step] >= until:
                 break
             if parts := self.parts(waiting, step, place):
                 return self._place(times[step], parts), begin
         return None, begin
 
-    def _enough(self, waiting: Queued) -> int:
-        """Return the first step at which enough workers of the job's partition are free, windows
-        aside; the number of steps if there is none."""
-        return self.grid(waiting).first(self._column(waiting), waiting.processors)
-
-    def _column(self, waiting: Queued) -> int:
-        return self.grid(waiting).column(self.cells.of_partition[waiting.job.partition])
-
-    def _beside(self, waiting: Queued, place: Place, first: int, last: int) -> Sequence[int]:
+    def _beside(
+        self, grid: Grid, waiting: Queued, place: Place, first: int, last: int
+    ) -> Sequence[int]:
         """Return some of the steps from step `first` on and before step `last`, at which the job's
         place `place` begins. Among them are all steps at which the job may be able to start and go
         on in that place."""
-        grid, processors = self.grid(waiting), waiting.processors
         if last - first < 2:
             return range(first, last)
-        times, rows, gained = grid.times, grid.rows, grid.adds(place[1]).tolist()
-        cells = [grid.column_of[cell] for cell in self.cells.of_partition[waiting.job.partition]]
+        processors = waiting.processors
+        times, rows, given = grid.times, grid.rows, dict(place[1])
+        own = self.cells.of_partition[waiting.job.partition]
+        cells, gained = [grid.column_of[cell] for cell in own], [given.get(cell, 0) for cell in own]
         # What is free in a cell until then must be free then, too, or be in the place.
         then = rows[last].tolist()
-        left = [max(0, then[cell] + gained[cell]) for cell in cells]
+        left = [max(0, then[cell] + more) for cell, more in zip(cells, gained, strict=True)]
         step = last
         while step > first:
             row = rows[step - 1].tolist()
@@ -181,7 +178,7 @@ class CellProfile:
         # And it must be free until its end, or be in the place.
         ends = [bisect_left(times, times[k] + waiting.held, last + 1) for k in range(step, last)]
         until = np.minimum.accumulate(rows[step:last, cells][::-1])[::-1]
-        after = np.minimum.accumulate(rows[last : ends[-1], cells]) + np.array(gained)[cells]
+        after = np.minimum.accumulate(rows[last : ends[-1], cells]) + np.array(gained)
         both = np.minimum(until, after[np.array(ends) - last - 1])
         enough = np.maximum(both, 0).sum(axis=1) >= processors
         return (step + np.flatnonzero(enough)).tolist()
@@ -189,15 +186,13 @@ class CellProfile:
     def _place(self, start: float, parts: Parts) -> Place:
         return (NOW if start == self.now else start), parts
 
-    def candidate(self, waiting: Queued, first: int, until: float = inf) -> int:
+    def _candidate(self, grid: Grid, waiting: Queued, first: int, until: float = inf) -> int:
         """Return the first step, from step `first` on and before the time `until`, at which a job
         may be able to start: from then on enough workers are free in the cells that no window
         closes, all taken together. Return -1 if there is no such step."""
-        grid, cells = self.grid(waiting), self.cells
-        times, partition = grid.times, waiting.job.partition
+        times, cells, partition = grid.times, self.cells, waiting.job.partition
         processors, held = waiting.processors, waiting.held
-        own = cells.of_partition[partition]
-        column = grid.column(own)
+        own, column = cells.of_partition[partition], grid.column_of_partition[partition]
         most = len(times) if until == inf else bisect_left(times, until)
         while first < most:
             first = grid.search(column, processors, held, first, most)
@@ -224,8 +219,12 @@ class CellProfile:
     def may_be_earlier(self, waiting: Queued, start: float) -> bool:
         """Return whether enough workers of the job's partition are free at some time before
         `start`, windows aside."""
-        times, step = self.grid(waiting).times, self._enough(waiting)
-        return step < len(times) and times[step] < start
+        grid = self.grid(waiting)
+        column, before = (
+            grid.column_of_partition[waiting.job.partition],
+            bisect_left(grid.times, start),
+        )
+        return 0 in grid.few(column, waiting.processors, 0, before)
 
     def take(self, place: Place, waiting: Queued, sign: int = -1) -> None:
         """Take the workers of a place for a job; with `sign` 1, give them back."""
@@ -257,7 +256,8 @@ class CellProfile:
 
 def bare_of(cells: Cells, free: Sequence[int]) -> list[int]:
     """Return the number of free workers of each partition, from that of each cell."""
-    return [sum([free[cell] for cell in own]) for own in cells.of_partition]
+    of_cell = free.__getitem__
+    return [sum(map(of_cell, own)) for own in cells.of_partition]
 
 
 def ends_of(running: Sequence[Run], cells: Cells, now: float) -> Sequence[Run]:
@@ -287,7 +287,7 @@ def _returns(running: Sequence[Run], cells: Cells, now: float) -> Iterator[Run]:
         worker = run.numbers[0][0]
         number = cells.of_worker[worker]
         cell = cells.cells[number]
-        back = cell.back(now, run.end)
+        back = cell.windows.back(now, run.end)
         if cell.unit == 1:
             counts[back, number] += 1
         else:

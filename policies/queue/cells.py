@@ -7,8 +7,7 @@ number.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from math import inf
 from typing import Protocol
 
@@ -128,12 +127,15 @@ class FreeNow:
         if processors > self.bare[partition]:
             return ()
         now, cells = self.view.now, self.cells
-        order = cells.in_order(cells.open_to(partition, processors, held, now), now, True)
-        return cells.dealt(partition, processors, order, partial(self._room, now + held))
+        order = cells.open_in_order(partition, processors, held, now, True)
+        return cells.dealt(partition, processors, order, self._free_until(now + held, order))
 
-    def _room(self, end: float, cell: int) -> int:
-        count = self.free[cell]
-        return count if end <= self.begin[cell] else min(count, self.spare[cell])
+    def _free_until(self, end: float, cells: CellNumbers) -> Iterator[int]:
+        """Yield how many workers of each of these cells a job gets that starts now and ends at
+        `end`."""
+        free, begin, spare = self.free, self.begin, self.spare
+        for cell in cells:
+            yield free[cell] if end <= begin[cell] else min(free[cell], spare[cell])
 
     def earliest(self, waiting: Queued) -> Place:
         """Return the earliest start of a job of whose partition no worker is reserved, and its
@@ -187,7 +189,7 @@ class FreeNow:
         """Return how many workers of each cell a job of this kind gets at `time`, of the cells
         `may`, of which so many are free; empty if the nodes that are free whole are too few."""
         order = self.cells.in_order(may, time, False)
-        return self.cells.dealt(asked[0], asked[1], order, free.__getitem__)
+        return self.cells.dealt(asked[0], asked[1], order, map(free.__getitem__, order))
 
     def take(self, place: Place, waiting: Queued) -> None:
         """Take the workers of a place for a job: one for now, or that of `earliest`."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Sequence
+from functools import cache
 from math import inf
 
 from attrs import define, field, frozen
 
-from policies.interface.queue import BatchView, Decision, Queued, Reservation
+from policies.interface.queue import BatchView, Decision, Queued, Reservation, Strategy
 from policies.maths.tolerance import ROUNDING
 from policies.queue.free_profile import (
     Filling,
@@ -211,7 +212,7 @@ class Conservative:
         """Return the decision with the jobs that start now and the promises that are new or later
         than before. Of jobs that arrive at one instant, the first in the queue is planned first."""
         if view.cells is not None:
-            return _in_cells(view)
+            return _in_cells()(view)
         plan = view.memory if isinstance(view.memory, Places) else Places(_free_profile(view))
         plan.new_promises = []
         starts = plan.follow(view)
@@ -232,15 +233,10 @@ def _free_profile(view: BatchView) -> FreeProfile:
     return FreeProfile.of(view.now, view.free, view.running)
 
 
-def _in_cells(view: BatchView) -> Decision:
-    # Only scenarios whose workers differ load it.
-    from policies.queue.cell_places import CellPlaces
-    from policies.queue.cell_profile import CellProfile
+@cache
+def _in_cells() -> Strategy:
+    # Only scenarios whose workers differ load it. An import costs as much as a start, so it is not
+    # made at each decision.
+    from policies.queue.cell_places import conservative_in_cells
 
-    plan = view.memory
-    if isinstance(plan, CellPlaces):
-        plan.follow(view)
-    else:
-        plan = CellPlaces(CellProfile.of(view))
-    plan.fill(view.queue)
-    return Decision(plan.starts, memory=plan, promised=plan.new_promises, places=plan.places)
+    return conservative_in_cells

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Sequence
+from functools import cache
 from math import inf
 from operator import attrgetter
+from types import ModuleType
 
 from attrs import define, field, frozen
 
@@ -80,14 +82,24 @@ class RList:
         return _planned(view, self.reservations, counted)
 
     def _in_cells(self, view: BatchView) -> Decision:
-        # Only scenarios whose workers differ load it.
-        from policies.queue.cells import greedy_in_cells, kept_in_cells, planned_in_cells
+        cells, most = _cells(), self.reservations
+        decision: Decision
+        if most == 0:
+            decision = cells.greedy_in_cells(view)
+        elif self.reading is Reading.KEPT:
+            decision = cells.kept_in_cells(view, most)
+        else:
+            decision = cells.planned_in_cells(view, most, self.reading is Reading.FRESH)
+        return decision
 
-        if self.reservations == 0:
-            return greedy_in_cells(view)
-        if self.reading is Reading.KEPT:
-            return kept_in_cells(view, self.reservations)
-        return planned_in_cells(view, self.reservations, self.reading is Reading.FRESH)
+
+@cache
+def _cells() -> ModuleType:
+    # Only scenarios whose workers differ load it. An import costs as much as a start, so it is not
+    # made at each decision.
+    from policies.queue import cells
+
+    return cells
 
 
 # --- one reservation: EASY, whose backfilling needs two numbers --------------------------------
@@ -256,9 +268,8 @@ def _begun(view: BatchView, queue: Sequence[Queued], skips: bool) -> Decision:
     jobs that do not fit are passed over; without it only the jobs before the first of these
     start."""
     if view.cells is not None:
-        from policies.queue.cells import begun_in_cells
-
-        return begun_in_cells(view, queue, skips)
+        decision: Decision = _cells().begun_in_cells(view, queue, skips)
+        return decision
     return Decision(greedy(queue, view.free) if skips else until_misfit(queue, view.free))
 
 

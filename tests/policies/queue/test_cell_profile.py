@@ -5,7 +5,6 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
-import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -55,10 +54,9 @@ def free_by_slot(profile: CellProfile, cell: int) -> list[int]:
     return found
 
 
-def test_a_place_is_moved_also_where_a_step_for_its_begin_makes_the_rows_anew() -> None:
-    """A worker is used from 0 to 15 in place of 10 to 25; there is no room for a step that begins
-    at 10."""
-    grid = Grid([0, 20], np.array([[3], [4]]), {0: 0}, set())
+def test_a_place_is_moved_also_where_no_step_begins_with_it() -> None:
+    """A worker is used from 0 to 15 in place of 10 to 25."""
+    grid = Grid.of(0, [3], Cells.of(4, {}, ()), 0, [(20, ((0, 1),))])
     grid.slide(((0, 1),), 0, 10, 15)
     free = [int(it) for it in grid.rows[: len(grid.times), 0]]
     assert dict(zip(grid.times, free, strict=True)) == {0: 2, 10: 3, 15: 4, 20: 5, 25: 4}
@@ -75,7 +73,7 @@ def test_each_job_gets_the_earliest_place_by_the_least_numbers_free_in_its_cells
         free = [free_by_slot(profile, cell) for cell in range(len(cells.cells))]
 
         def room(cell: int, start: int, free: list[list[int]] = free, held: int = held) -> int:
-            if cells.cells[cell].closed(start, start + held):
+            if cells.cells[cell].windows.closed(start, start + held):
                 return 0
             return max(0, min(free[cell][start : start + held]))
 
