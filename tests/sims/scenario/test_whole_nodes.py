@@ -12,7 +12,7 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.events import NodesHeld, RunStarted
+from actors.events import JobCompleted, NodesHeld, RunStarted
 from actors.intervals import numbers_in
 from actors.runtime import Event, Record
 from sims import ledger
@@ -291,3 +291,72 @@ def test_whole_nodes_of_a_logs_jobs_are_held_whichever_partition_its_first_job_i
     found = list(run(scenario, folder=tmp_path).records())
     assert nodes_held(found) == [("J2", 1, "3")]
     assert list(audit(found)) == []
+
+
+LOGGED = st.lists(
+    st.fixed_dictionaries(
+        {
+            "release": st.integers(0, 9),
+            "processors": st.integers(1, 4),
+            "time": st.integers(1, 9),
+            "estimate": st.integers(1, 12),
+            "queue": st.sampled_from("12"),
+            "user": st.sampled_from("78"),
+        }
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+@given(
+    LOGGED,
+    st.tuples(st.booleans(), st.booleans()),
+    st.integers(1, 2),
+    st.sampled_from(POLICIES),
+    st.booleans(),
+)
+def test_jobs_of_a_log_run_as_the_same_jobs_listed(
+    tmp_path_factory: pytest.TempPathFactory,
+    jobs: list[Table],
+    exclusive: tuple[bool, bool],
+    tier: int,
+    policy: str,
+    limited: bool,
+) -> None:
+    """Partition 1 has workers 0-3, partition 2 has 2-7; nodes have two workers."""
+    folder = tmp_path_factory.mktemp("logged")
+    jobs = [{"name": f"J{k}"} | it for k, it in enumerate(sorted(jobs, key=released), 1)]
+    units = ("0-3", "2-7")
+    partitions = [
+        {"name": name, "units": where, "exclusive": whole}
+        for name, where, whole in zip("12", units, exclusive, strict=True)
+    ]
+    partitions[0]["tier"] = tier
+    limits = [{"per": "user", "processors": 4}] if limited else []
+    listed = table(jobs, partitions, policy, platform={"node": 2}, rules={"limits": limits})
+    (folder / "log.swf").write_text("".join(map(in_the_standard_format, jobs)))
+    swf = {"file": "log.swf", "origin": "log"}
+    logged = listed | {"job": {"kind": "rigid", "swf": swf}}
+    found = [[*run(it, folder=folder).records()] for it in (listed, logged)]
+    assert list(audit(found[1])) == []
+    first, second = (
+        [(it.t, it.event) for it in told if isinstance(it.event, RUNS)] for told in found
+    )
+    assert first == second
+
+
+RUNS = RunStarted, NodesHeld, JobCompleted
+"""Events that say which workers jobs held, and until when."""
+
+
+def released(job: Table) -> int:
+    time: int = job["release"]
+    return time
+
+
+def in_the_standard_format(job: Table) -> str:
+    """The line of a job in the Standard Workload Format."""
+    size, times = job["processors"], f"{job['release']} -1 {job['time']}"
+    asked = f"{size} {job['estimate']} -1 1 {job['user']} 1 1 {job['queue']} -1"
+    return f"{job['name'][1:]} {times} {size} -1 -1 {asked} -1 -1\n"
