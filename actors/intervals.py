@@ -71,10 +71,12 @@ class Members(Sequence[int]):
 
     Most runs need only to know how many there are, and listing 16,384 takes longer than all else
     that a fault costs. The sequence is read only, but not frozen at run time: one is made for each
-    fault that a standby makes good, and freezing doubles its cost.
+    fault that a standby makes good, and freezing doubles its cost. For the same reason a set that
+    came to be by exchanges has no intervals of its own until somebody asks for them.
     """
 
-    intervals: Intervals
+    _spans: Intervals
+    """Intervals of the set that the first `_made` of the exchanges have made."""
     _exchanges: list[tuple[int, int]] | None = None
     """Exchanges of numbers for others, as pairs (number, other), by which this set was made and
     further sets were made from it; all of these sets share the list. None: there were none."""
@@ -82,8 +84,19 @@ class Members(Sequence[int]):
     """Number of `_exchanges` by which this set came to be."""
     _size: int = -1
     """Number of the workers; -1 until it is known."""
+    _made: int = 0
     _listed: tuple[int, ...] | None = field(init=False, default=None)
     """All numbers of the set, listed; None until they have been asked for."""
+
+    @property
+    def intervals(self) -> Intervals:
+        """The intervals of these numbers."""
+        if self._made < self._place and self._exchanges is not None:
+            spans = list(self._spans)
+            for number, other in self._exchanges[self._made : self._place]:
+                _swap(spans, number, other)
+            self._spans, self._made = tuple(spans), self._place
+        return self._spans
 
     def __len__(self) -> int:
         if self._size < 0:
@@ -94,8 +107,9 @@ class Members(Sequence[int]):
         return iter(self._all())
 
     def __contains__(self, number: object) -> bool:
-        place = bisect_right(self.intervals, (number, math.inf))
-        return place > 0 and number <= self.intervals[place - 1][1]  # type: ignore[operator]
+        spans = self.intervals
+        place = bisect_right(spans, (number, math.inf))
+        return place > 0 and number <= spans[place - 1][1]  # type: ignore[operator]
 
     @overload
     def __getitem__(self, place: int) -> int: ...
@@ -109,13 +123,13 @@ class Members(Sequence[int]):
     def exchanged(self, number: int, other: int) -> Members:
         """Return these numbers with `other`, which is none of them, in place of `number`, which is
         one."""
-        done = self._exchanges
+        done, spans, made = self._exchanges, self._spans, self._made
         if done is None:
             done = self._exchanges = []
         elif self._place != len(done) or self._place == REMEMBERED:
-            done = []
+            done, spans, made = [], self.intervals, 0
         done.append((number, other))
-        return Members(swapped(self.intervals, number, other), done, len(done), len(self))
+        return Members(spans, done, len(done), len(self), made)
 
     def since(self, before: Members) -> Sequence[tuple[int, int]] | None:
         """Return the exchanges (number, other), in order, by which this set came to be from the set
@@ -199,6 +213,12 @@ def swapped(intervals: Intervals, number: int, other: int) -> Intervals:
     """Return the intervals with `other`, which must be in none of them, in place of `number`, which
     must be in one; adjoining intervals become one."""
     spans = list(intervals)
+    _swap(spans, number, other)
+    return tuple(spans)
+
+
+def _swap(spans: list[tuple[int, int]], number: int, other: int) -> None:
+    """Put `other` in the place of `number` in the intervals `spans`, as `swapped` does."""
     _cut(spans, bisect_right(spans, (number, math.inf)) - 1, number)
     first = last = other
     begin = end = bisect_right(spans, (other, math.inf))
@@ -209,7 +229,6 @@ def swapped(intervals: Intervals, number: int, other: int) -> Intervals:
         last = spans[end][1]
         end += 1
     spans[begin:end] = ((first, last),)
-    return tuple(spans)
 
 
 def among(intervals: Intervals, numbers: Iterable[int]) -> list[int]:
