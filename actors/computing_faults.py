@@ -61,13 +61,14 @@ class Clock:
 
     def put(self, unit: int, left: float) -> None:
         """Have the unit fail once `left` of computing time has passed from now on."""
-        self.deadlines[unit] = deadline = self.passed + left
-        if self.heap and self.heap[0][1] == unit:  # an earlier deadline, now void
-            heapreplace(self.heap, (deadline, unit))
+        heap, deadlines = self.heap, self.deadlines
+        deadlines[unit] = deadline = self.passed + left
+        if heap and heap[0][1] == unit:  # an earlier deadline, now void
+            heapreplace(heap, (deadline, unit))
             return
-        heappush(self.heap, (deadline, unit))
-        if len(self.heap) > 2 * len(self.deadlines) + STALE:
-            self.heap = [(time, unit) for unit, time in self.deadlines.items()]
+        heappush(heap, (deadline, unit))
+        if len(heap) > 2 * len(deadlines) + STALE:
+            self.heap = [(time, unit) for unit, time in deadlines.items()]
             heapify(self.heap)
 
     def take(self, unit: int) -> float:
@@ -183,7 +184,8 @@ class ComputingFaults(Hazard):
                 self._put_on(clock, unit)
 
     def _take_off(self, clock: Clock, unit: int) -> None:
-        clock.lent.discard(unit)
+        if clock.lent:
+            clock.lent.discard(unit)
         if self._clock_of.get(unit) is clock:
             self._left[unit] = clock.take(unit)
             del self._clock_of[unit]
@@ -196,14 +198,16 @@ class ComputingFaults(Hazard):
             return
         if other is None:
             left = self._left.pop(unit, inf)
-            left = self._draw(unit) if left == inf else left
+            if left == inf:
+                left = self._draw(unit)
         elif other.since is not None:
             clock.lent.add(unit)
             other.shared.setdefault(unit, []).append(clock)
             return
         else:
             left = self._leave(other, unit)
-        clock.lent.discard(unit)
+        if clock.lent:
+            clock.lent.discard(unit)
         clock.put(unit, left)
         self._clock_of[unit] = clock
 

@@ -320,7 +320,8 @@ class Repairs(Actor):
             unit = self.units.unit(self.of[struck.law], struck.unit)
         # A fault is not in `_unknown` any more, and has no repair yet, where it has become known at
         # this instant (its run ended) and is still to be blamed.
-        pending = unit in self._unknown or unit in map(_unit_of, self._known)
+        known = self._known
+        pending = unit in self._unknown or (known and unit in map(_unit_of, known))
         gone, workers = self._in_repair, unit.workers
         if pending or (workers[0] in gone and all(map(gone.__contains__, workers))):
             return  # a fault of a unit that is in repair or just struck changes nothing
@@ -489,7 +490,8 @@ class Repairs(Actor):
             time = stage.time
             if stage.law is EXPONENTIAL:
                 time = self._draws.exponential(unit.turn[0], time)
-        self.after(time, StageOver(repair), repair.cause, RUNS_END)
+        loop = self.system.loop
+        loop.schedule(loop.now + time, RUNS_END, self, StageOver(repair), repair.cause)
 
 
 _unit_of = attrgetter("unit")

@@ -402,7 +402,7 @@ class Run:
             self.due, self.cause = end, cause
             phase = RUNS_END if step is LAST_VERIFICATION else PARTS_END
             self._timer = actor.system.loop.schedule(end, phase, actor, self._over, cause)
-        if self.owner.parts.watchers:
+        if (self._computing or stage is COMPUTES) and self.owner.parts.watchers:
             self._watch()
         return False, cause
 

@@ -276,12 +276,12 @@ class StandbyIntake(SchedulerPart):
         for worker, cause in sorted(self._repaired.items()):
             if worker in pool.away or worker >= pool.size or pool.holder(worker) >= 0:
                 continue
-            takers = (it for it in by_job if scheduler.may_have(it, worker))
-            copy = next(filter(self._has_room, takers), None)
-            if copy is not None:
-                joined = True
-                self._join(copy, worker, cause)
-                scheduler.holds(copy)
+            for copy in by_job:
+                if self._has_room(copy) and scheduler.may_have(copy, worker):
+                    self._join(copy, worker, cause)
+                    scheduler.holds(copy)
+                    joined = True
+                    break
         self._repaired.clear()
         return joined
 
