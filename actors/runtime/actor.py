@@ -159,6 +159,19 @@ def _ignore(_: object, __: object, ___: int) -> None:
 STOPPED = _Stopped()
 
 
+class _StepsOfStopped(dict[enum.Enum, "tuple[Table, _StepsOfStopped]"]):
+    """Maps the states that may follow the present one of a stopped actor, as `steps` has them, to
+    the handlers of a stopped actor and to what may follow in turn."""
+
+    def __init__(self, steps: Steps) -> None:
+        super().__init__()
+        self._steps = steps
+
+    def __missing__(self, state: enum.Enum) -> tuple[Table, _StepsOfStopped]:
+        _, following = self._steps[state]
+        return STOPPED, _StepsOfStopped(following)
+
+
 @define(eq=False)
 class Actor:
     """Base class of everything that lives in a simulation.
@@ -290,13 +303,11 @@ class Actor:
         step.
         """
         try:
-            table, following = self._following[state]
+            self.handlers, self._following = self._following[state]
         except KeyError:
             why = f"{self.name} cannot go from {self.state} to {state}"
             raise IllegalTransition(why) from None
-        self.state, self._following = state, following
-        if self.handlers is not STOPPED:
-            self.handlers = table
+        self.state = state
 
     def start(self, life: Coroutine[Any, Any, None]) -> None:
         """Run the coroutine `life` as a task of this actor. If it raises an error, the whole run
@@ -307,8 +318,12 @@ class Actor:
         """End this actor: its tasks are cancelled, and its timers and messages are ignored from now
         on."""
         if self.handlers is not STOPPED:
-            self.handlers = STOPPED
+            self.silence()
             self.system.stopped(self)
+
+    def silence(self) -> None:
+        """Ignore all messages from now on, whatever state this actor goes to."""
+        self.handlers, self._following = STOPPED, _StepsOfStopped(self._following)
 
     # --- what an actor may define ------------------------------------------------------------
 

@@ -262,6 +262,9 @@ class System:
         """Prevent any further message from being handled while asyncio cleans up."""
         for actor in self.actors.values():
             actor.handlers = STOPPED
+        for name in self._tasks:  # others do nothing any more
+            if name in self.actors:
+                self.actors[name].silence()
         for task in chain.from_iterable(self._tasks.values()):
             task.cancel()
 

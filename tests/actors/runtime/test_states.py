@@ -9,7 +9,15 @@ from typing import ClassVar
 import pytest
 from attrs import define
 
-from actors.runtime import NOTHING, Actor, ActorFailed, System, handles, message
+from actors.runtime import (
+    NOTHING,
+    Actor,
+    ActorFailed,
+    IllegalTransition,
+    System,
+    handles,
+    message,
+)
 from tests.actors.runtime.worlds import Doer, run_to_end
 
 
@@ -104,3 +112,12 @@ def test_an_actor_that_changes_state_after_it_has_stopped_stays_stopped(system: 
     doer.plan(2, lambda: doer.send(machine, End(), NOTHING))
     run_to_end(system)
     assert machine.state is Life.BUSY
+
+
+def test_a_stopped_actor_keeps_to_its_transition_table(system: System) -> None:
+    machine = system.spawn(Machine("m1"))
+    machine.stop()
+    machine.become(Life.BUSY)
+    machine.become(Life.IDLE)
+    with pytest.raises(IllegalTransition, match=r"m1 cannot go from Life\.IDLE to Life\.GONE"):
+        machine.become(Life.GONE)
