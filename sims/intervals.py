@@ -389,7 +389,9 @@ def ratio_of(
     ratio = float(ours.mean() / theirs.mean())
     some = (ours != 0) | (theirs != 0) if informed is None else np.array(informed, bool)
     rest, size = _others(theirs)[some], int(some.sum())
-    if not size or (size < 2 and not known.exact) or not (rest > 0).all():
+    if known.exact and size and _constant(ours) and _constant(theirs):
+        return Estimate(ratio, ratio, ratio, size)
+    if not size or size < 2 or not (rest > 0).all():
         # If the sum of the others is 0, there is no ratio.
         return Estimate(ratio, -inf, inf, size)
     without = _others(ours)[some] / rest

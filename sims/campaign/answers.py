@@ -308,7 +308,7 @@ def _of_blocks(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
 def _levels(asked: Question, cells: Sequence[Comparison]) -> Iterator[str]:
     """Yield a note on the confidence level at which the intervals of comparisons hold, and on what
     the variants' runs are paired by: seed, block or both."""
-    if many := corrected(cells):
+    if (many := corrected(cells)) and not all(cell.exact for cell in cells):
         tested = [it for it in cells if any(line.tested for line in it.lines)]
         pairs = " or ".join(sorted({"block" if it.speaks else "seed" for it in tested}))
         none = "1" if asked.measured.effect == "ratio" else "0"
@@ -365,10 +365,13 @@ def lacking(cells: Sequence[Comparison], asked: Question, ranked: bool = True) -
     if any(it.verdict is Verdict.BASELINE and it.as_asked and not it.effect for it in lines):
         compares = f" `{asked.door('difference')}` compares such means." if ranked else ""
         yield f"No ratio where the baseline's mean {measure} is 0.{compares}"
-    if any(cell.seeds == 1 and not cell.speaks and not cell.too_short for cell in cells):
+    exact = [cell for cell in cells if cell.exact]
+    open_ = [cell for cell in cells if not (cell.exact or cell.speaks or cell.too_short)]
+    if any(cell.seeds == 1 for cell in open_):
         yield "One run each: no intervals, no verdict."
-    if exact := [cell for cell in cells if cell.exact]:
-        yield f"The runs draw nothing at random{_at(exact, cells)}: each figure is exact."
+    if exact:
+        once = " One run of each variant says as much." if max(it.seeds for it in exact) > 1 else ""
+        yield f"The runs draw nothing at random{_at(exact, cells)}: each figure is exact.{once}"
     if alike := [cell for cell in cells if cell.alike and not cell.exact]:
         where = f": the seed does not change it in these runs{_at(alike, cells)}"
         once = "they are one observation, without an interval and a verdict"

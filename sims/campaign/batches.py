@@ -163,6 +163,9 @@ class RunResult:
     """Error that ended the run, in one line."""
     drew: bool | None = None
     """Whether the run drew anything at random; None where it is not known."""
+    sampled: bool | None = None
+    """Whether its jobs or workers are one sample of many, such as a log; None where it is not
+    known."""
     expected: float | None = None
     """Number of faults, at most, that are to be expected during the run; None where it is not
     known."""
@@ -294,6 +297,7 @@ def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: RunRes
         end=end,
         time=float(ending.time),
         drew=ending.drew or scenario.begun_by_seed,
+        sampled=scenario.one_sample,
         expected=_expected(scenario, float(ending.time)),
         struck=summary.struck if scenario.can_be_struck else None,
         values=values,
@@ -320,7 +324,9 @@ def _by_block(
     no `by`, or where no measure is one of jobs. The text is empty without blocks.
     """
     section = scenario.measures or MeasuresSection()
-    blocks = section.blocks(scenario.times)
+    # All jobs that a scenario states are no sample of others; one class of them may be.
+    sample = scenario.one_sample or batch.by is not None
+    blocks = section.blocks(scenario.times) if sample else None
     asked = [it for it in batch.gauges if isinstance(it, Measure) and it.quantity]
     if (blocks is None and batch.by is None) or not asked:
         return {}, ""

@@ -175,7 +175,8 @@ class Comparison:
         time, but have fewer than two of them, so that there is no interval."""
         speaks = any(run.speaks for line in self.lines for run in line.runs)
         once = self.seeds == 1 or self.alike
-        return speaks and once and not self.speaks and self.gauge.quantity is not None
+        alone = speaks and once and not self.speaks and self.gauge.quantity is not None
+        return alone and not self.exact
 
     @property
     def few(self) -> bool:
@@ -199,7 +200,8 @@ class Comparison:
 
     @property
     def exact(self) -> bool:
-        """Whether the runs draw nothing at random, so that each figure is what it is."""
+        """Whether the runs draw nothing at random, of jobs that the scenario states, so that each
+        figure is what it is."""
         return all(it.mean.bounded and it.mean.half == 0 for it in self.lines)
 
     @property
@@ -300,7 +302,7 @@ def _against(
         verdict=Verdict.BASELINE if row is base else Verdict.UNKNOWN,
         effect=found,
         informed=sum(informed),
-        needed=2 if seeded else FEWEST_BLOCKS,
+        needed=FEWEST_BLOCKS if not seeded else 1 if known.exact else 2,
     )
 
 

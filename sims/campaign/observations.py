@@ -35,6 +35,9 @@ class Compared:
     """Text on the evidence and the scope of intervals over the blocks."""
     drew: bool | None = None
     """Whether the run drew anything at random; None where it is not known."""
+    sampled: bool | None = None
+    """Whether its jobs or workers are one sample of many, such as a log; None where it is not
+    known."""
     expected: float | None = None
     """Number of faults, at most, that are to be expected during the run; None where it is not
     known."""
@@ -87,6 +90,7 @@ def run_of(result: RunResult, gauge: AnyMeasure, until: float | None, of: str = 
         informed=tuple(entry.get("informed", ())),
         speaks=result.speaks,
         drew=result.drew,
+        sampled=result.sampled,
         expected=result.expected,
         struck=result.struck,
         jobs=result.jobs,
@@ -111,8 +115,9 @@ def known_of(runs: Sequence[Compared], gauge: AnyMeasure) -> Known:
     or 1 in all runs counts an event.
     """
     values = values_of(runs)
-    # A single run is one observation, be it of a log, which says nothing of others.
-    known = Known(exact=len(values) > 1 and all(run.drew is False for run in runs))
+    # The run of a log is one observation, which says nothing of other logs.
+    sampled = any(run.sampled is not False for run in runs)
+    known = Known(exact=bool(values) and drew_nothing(runs) and not sampled)
     if isinstance(gauge, OwnMeasure):
         event = bool(values) and set(values) <= {0.0, 1.0}
         return attrs.evolve(known, low=0.0, high=1.0, counts=True) if event else known
@@ -133,6 +138,11 @@ def known_of(runs: Sequence[Compared], gauge: AnyMeasure) -> Known:
         side=-1 if gauge.higher_is_better else 1,
         struck=bool(struck),
     )
+
+
+def drew_nothing(runs: Sequence[Compared]) -> bool:
+    """Return whether all of these runs are one and the same, as none drew anything at random."""
+    return bool(runs) and all(run.drew is False for run in runs)
 
 
 def over_blocks(runs: Runs) -> dict[str, list[Compared]] | None:

@@ -282,7 +282,7 @@ class Results:
             for (case, k), _ in found
         )
         frame = frame_of([result for _, result in found], places)
-        frame = frame.drop("key", "blocks", "speaks", "drew", "expected", "struck")
+        frame = frame.drop("key", "blocks", "speaks", "drew", "sampled", "expected", "struck")
         frame = frame.cast({"seed": polars_or_error().UInt64})
         asked = [it.value for it in self.question.measured.gauges if it.value in frame.columns]
         former = {name for _, result in found for name in result.values} - set(asked)

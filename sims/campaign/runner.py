@@ -12,13 +12,13 @@ from sims.campaign.batches import RunResult, RunStatus
 from sims.campaign.certainty import Certainty
 from sims.campaign.engine import LONGEST, execute
 from sims.campaign.executors import Workers
-from sims.campaign.observations import known_of, run_of
+from sims.campaign.observations import drew_nothing, known_of, run_of
 from sims.campaign.pace import Pace
 from sims.campaign.plan import Cases
 from sims.campaign.question import Question
 from sims.campaign.results import Kept, Results, refuse_raised
 from sims.campaign.search import SURE, Search
-from sims.campaign.values import Value, Values, depleted_of
+from sims.campaign.values import Value, Values, depleted_of, made_of, steady
 from sims.campaign.varied import Ranges
 from sims.intervals import Estimate
 from sims.telling import counted, time_words
@@ -33,6 +33,8 @@ class Runner:
     kept: Kept
     pace: Pace
     search: Search = field(init=False)
+    _steady: bool = field(init=False, default=False)
+    """Whether the first runs drew nothing at random, so that one run of a point may do."""
 
     def __attrs_post_init__(self) -> None:
         sign = -1 if self.question.measured.gauges[0].higher_is_better else 1
@@ -66,8 +68,17 @@ class Runner:
         known = len(self.kept.results)
         if not self.pace.ran:
             self._look(points, known)
-        found = self._run_timed(points, self.pace.affordable(self._known(points, count), count))
-        return dict(zip(points, values_of(found), strict=True))
+        found = self._once(points, count) if self._steady else {}
+        if rest := [it for it in points if it not in found]:
+            runs = self.pace.affordable(self._known(rest, count), count)
+            found |= zip(rest, values_of(self._run_timed(rest, runs)), strict=True)
+        return {it: found[it] for it in points}
+
+    def _once(self, points: Sequence[Point], count: int) -> dict[Point, Values]:
+        """Run each of these points once; return, for those that draw nothing at random, the value
+        `count` times."""
+        found = zip(points, values_of(self._run_timed(points, 1)), strict=True)
+        return {point: it.repeated(count) for point, it in found if steady(it)}
 
     def _known(self, points: Sequence[Point], count: int) -> list[int]:
         """Return how many of the first `count` runs of each point have a result."""
@@ -90,6 +101,7 @@ class Runner:
         # What they took themselves: the first ones also wait for processes to begin.
         took = sum(it.seconds for it in found.found.values())
         self.pace.note(len(found.found), took / self.workers.slots)
+        self._steady = all(map(steady, values_of(found)))
         if all(None not in value for row in values_of(found) for value in row):
             self.question.where.say(self._plan(len(points), known))
 
@@ -98,7 +110,9 @@ class Runner:
         return [it.beyond(values, k, SURE) for k, it in enumerate(self.question.measured.bounds, 1)]
 
     def _run_timed(self, points: Sequence[Point], count: int) -> Results:
-        others = (len(it.values) for it in self.search.trials.values() if it.point not in points)
+        others = (
+            made_of(it.values) for it in self.search.trials.values() if it.point not in points
+        )
         known = len(self.kept.results)
         with self.pace.timing(lambda: len(self.kept.results) - known):
             return self.run(points, self._each(count), sum(others))
@@ -109,8 +123,10 @@ class Runner:
 
     def _plan(self, points: int, known: int) -> str:
         """Return what will be run, and how long that takes, as far as it is known at the start."""
-        most = self.search.at_most + self.pace.reserved
         text = f"plan: {counted(points, 'point')} first, then those beside the best"
+        if self._steady:
+            return f"{text}; nothing is random, so that one run of each does"
+        most = self.search.at_most + self.pace.reserved
         text += f"; at most {counted(most, 'run')}"
         if self.pace.each:
             text += f", at most {time_words(most * self.pace.each)} on {self.workers.slots} cores"
@@ -131,7 +147,8 @@ def values_of(found: Results) -> list[Values]:
         columns = [[run_of(it, gauge, until) for it in results] for gauge in gauges]
         known = map(known_of, columns, gauges)
         rows = zip(*([run.value for run in row] for row in columns), strict=True)
-        return Values(rows, known, sum(it.end is RunStatus.DEPLETED for it in results))
+        drawn = not all(map(drew_nothing, columns))
+        return Values(rows, known, sum(it.end is RunStatus.DEPLETED for it in results), drawn)
 
     return [values(results) for results in rows.values()]
 

@@ -28,7 +28,7 @@ from attrs import define, field
 
 from sims.campaign.axes import Dimension, Point
 from sims.campaign.pace import OutOfTime
-from sims.campaign.values import Value, known_of
+from sims.campaign.values import Value, known_of, made_of
 from sims.intervals import Estimate, difference_of
 
 FIRST, EACH = 4, 64
@@ -204,7 +204,7 @@ class Search:
     @property
     def runs(self) -> int:
         """Number of runs of all points so far."""
-        return sum(len(it.values) for it in self.trials.values())
+        return sum(made_of(it.values) for it in self.trials.values())
 
     # --- rounds -------------------------------------------------------------------------------
 

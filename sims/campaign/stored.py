@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 COLUMNS = tuple(it.name for it in attrs.fields(RunResult) if it.name != "values")
 """Columns of every file, beside one for each measure."""
-OPTIONAL = "time", "error", "drew", "expected", "struck"
+OPTIONAL = "time", "error", "drew", "sampled", "expected", "struck"
+LATER = "sampled"
+"""Column that earlier files lack: what it says of their runs is not known."""
 REQUIRED = tuple(it for it in COLUMNS if it not in OPTIONAL)
 """Columns without empty cells."""
 MORE = "a file that a campaign wrote; `holdfast campaign run` runs again what is missing"
@@ -67,7 +69,7 @@ def types_of(columns: Iterable[str]) -> dict[str, Any]:
         ("key", "seed", "end", "work", "error", "blocks", "speaks"), polars.String
     )
     types = texts | dict.fromkeys(("jobs", "left_out", "struck"), polars.Int64)
-    types["drew"] = polars.Boolean
+    types |= dict.fromkeys(("drew", "sampled"), polars.Boolean)
     return {name: types.get(name, polars.Float64) for name in columns}
 
 
@@ -95,7 +97,7 @@ def results_in(path: Path) -> list[RunResult]:
 def _check(frame: pl.DataFrame) -> None:
     """Raise ValueError for a frame that lacks a column, has one of another type, or has an empty
     cell or a number that is not finite where there can be none."""
-    if lacking := [name for name in COLUMNS if name not in frame.columns]:
+    if lacking := [it for it in COLUMNS if it not in frame.columns and it != LATER]:
         raise ValueError(f"no column {', '.join(lacking)}")
     for name, kind in types_of(frame.columns).items():
         column = frame[name]
@@ -110,7 +112,7 @@ def _check(frame: pl.DataFrame) -> None:
 def _result(row: dict[str, Any]) -> RunResult:
     """Return the result in a row. Raises ValueError for a seed, an end or blocks that no run
     has."""
-    own = {name: row.pop(name) for name in COLUMNS}
+    own = {name: row.pop(name, None) for name in COLUMNS}
     seed = int(own["seed"]) if own["seed"].isdecimal() and len(own["seed"]) <= 20 else -1
     if seed not in SEEDS:
         raise ValueError(f"{own['seed']!r:.40} is no seed")

@@ -19,7 +19,7 @@ from sims.campaign.picture import draw_tuning
 from sims.campaign.plan import Case
 from sims.campaign.runner import short_of_workers
 from sims.campaign.search import FINE, NEVER, SURE, Search, State, Trial
-from sims.campaign.values import Value, estimate
+from sims.campaign.values import Value, estimate, known_of, made_of, steady
 from sims.estimates import at_most, rounded
 from sims.intervals import Estimate
 from sims.scenario import Scenario
@@ -81,7 +81,7 @@ class Tuned(Answer):
     @property
     def runs(self) -> int:
         """Number of runs that the whole search took, with those of the answer."""
-        return self.search.runs + len(self.fresh)
+        return self.search.runs + (0 if steady(self.best.values) else len(self.fresh))
 
     @property
     def command(self) -> str:
@@ -155,7 +155,7 @@ class Tuned(Answer):
         with the best and how many are not told apart from it, how much was run, and the command
         that runs the best point alone."""
         trials = self.search.trials.values()
-        unknown = [len(it.values) for it in trials if it.state is State.OPEN]
+        unknown = [made_of(it.values) for it in trials if it.state is State.OPEN]
         said = [self.sentence, f"Assumed: {assumptions(self.scenario)}."]
         if self.follows:
             said.append(f"With {expressions(self.case.plan.question)}.")
@@ -166,15 +166,40 @@ class Tuned(Answer):
                 how += "; along a range, that of a curve through its points"
             if any(isinf(it.half) for it in worse):
                 how += "; without one where the differences are all alike, as one observation"
+            if self._steady:
+                exact = not any(it.half for it in worse)
+                how = f"the difference from the best, {'exact' if exact else 'without an interval'}"
             said.append(f"Worse by: {how}.")
         if unknown:
             few, many, points = min(unknown), max(unknown), counted(len(unknown), "point")
             runs = f"{few:,} to " * (few < many) + counted(many, "run")
             said.append(f"{points} could be told neither as good nor worse with {runs} each.")
-        said += [*short_of_workers(self.search), *self._left(), *self._gaps()]
+        said += [*self._once(), *short_of_workers(self.search), *self._left(), *self._gaps()]
         tried = f"{counted(len(trials), 'point')}, {counted(self.runs, 'run')}"
-        said.append(f"Tried: {tried}; the seeds of the answer are not those of the search.")
+        seeds = "no seed changes the answer" if steady(self.best.values) else SEEDS
+        said.append(f"Tried: {tried}; {seeds}.")
         return [*said, f"Run it alone: {self.command}"]
+
+    @property
+    def _steady(self) -> bool:
+        """Whether nothing is drawn at random at any point, so that each had one run."""
+        return all(steady(it.values) for it in self.search.trials.values() if it.values)
+
+    def _once(self) -> Iterator[str]:
+        """Yield a note on what one run of each point says, where nothing is drawn at random."""
+        if not self._steady:
+            return
+        known = (known_of(it.values, 0) for it in self.search.trials.values() if it.values)
+        if all(it.exact for it in known):
+            yield (
+                "The runs draw nothing at random: each figure is exact, and one run of a point "
+                "says all."
+            )
+        else:
+            yield (
+                "The runs draw nothing at random, but their jobs or workers are one sample, as a "
+                "log is: each point is one observation, without an interval."
+            )
 
     def _left(self) -> Iterator[str]:
         """Yield a note on what is still open where the search was stopped by its time."""
@@ -221,7 +246,7 @@ class Tuned(Answer):
             dict(settings_at(self.search.dimensions, it.point))
             | {self.measure.value: None if isnan(it.mean) else it.mean}
             | {name: self._mean(it, place) for name, place in self._others.items()}
-            | {"runs": len(it.values), "state": it.state.value}
+            | {"runs": made_of(it.values), "state": it.state.value}
             | ends(self._worse(it), "worse_by", "worse_by_low", "worse_by_high")
             for it in self._sorted
         ]
@@ -267,7 +292,7 @@ class Tuned(Answer):
                     _as_text(None if isnan(it.mean) else it.mean),
                     *(_as_text(self._mean(it, place)) for place in self._others.values()),
                     rounded(self._worse(it)),
-                    f"{len(it.values):,}",
+                    f"{made_of(it.values):,}",
                 ),
             )
             for it in self._sorted[:SHOWN]
@@ -297,5 +322,6 @@ def _as_text(mean: float | None) -> str:
     return "-" if mean is None else f"{mean:,.6g}"
 
 
+SEEDS = "the seeds of the answer are not those of the search"
 SHOWN = 12
 """Rows of the table that people read; the best come first."""

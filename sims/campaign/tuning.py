@@ -23,7 +23,7 @@ from sims.campaign.results import Results, store_in
 from sims.campaign.runner import Runner, short_of_workers, values_of
 from sims.campaign.search import FIRST, Search, Trial
 from sims.campaign.tuned import Tuned
-from sims.campaign.values import Values, estimate
+from sims.campaign.values import Values, estimate, steady
 from sims.campaign.varied import Ranges
 from sims.errors import InputError, naming
 from sims.estimates import rounded
@@ -74,6 +74,8 @@ def _searched(question: Question) -> Tuned:
             fresh = evolve(
                 surely, seed=first + FRESH, precision=limit, runs=pace.answered(surely.runs)
             )
+            if steady(search.trials[point].values):  # its run is known, and no seed changes it
+                fresh = evolve(surely, precision=None, runs=1)
             answers.append(runner.run([point], fresh, search.runs))
             return values_of(answers[-1])[0]
 

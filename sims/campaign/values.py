@@ -16,18 +16,43 @@ class Values(list[Value]):
     objective, and of each measure that has a bound."""
 
     def __init__(
-        self, values: Iterable[Value], known: Iterable[Known] = (), depleted: int = 0
+        self,
+        values: Iterable[Value],
+        known: Iterable[Known] = (),
+        depleted: int = 0,
+        drawn: bool = True,
+        made: int | None = None,
     ) -> None:
         super().__init__(values)
         self.known = tuple(known)
         self.depleted = depleted
         """Number of runs that ran out of workers."""
+        self.drawn = drawn
+        """Whether anything is drawn at random; else no seed changes the values."""
+        self.made = len(self) if made is None else made
+        """Number of runs that were made; where nothing is drawn, one stands for all others."""
+
+    def repeated(self, count: int) -> Values:
+        """Return the values of `count` runs of the point, of which these are the first, where
+        nothing is drawn at random."""
+        more = [*self, *self[-1:] * (count - len(self))]
+        return Values(more, self.known, self.depleted, self.drawn, self.made)
 
 
 def known_of(values: Sequence[Value], which: int) -> Known:
     """Return what is known of value number `which` of a point's runs beside the values."""
     known = values.known if isinstance(values, Values) else ()
     return known[which] if known else ANYTHING
+
+
+def made_of(values: Sequence[Value]) -> int:
+    """Return how many runs of a point were made."""
+    return values.made if isinstance(values, Values) else len(values)
+
+
+def steady(values: Sequence[Value]) -> bool:
+    """Return whether nothing is drawn at random in a point's runs, so that one stands for all."""
+    return isinstance(values, Values) and not values.drawn
 
 
 def depleted_of(values: Sequence[Value]) -> int:

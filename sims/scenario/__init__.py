@@ -414,6 +414,16 @@ class Scenario(Section):
         return self.full_platform.owned or self.policy.estimates.value == "noise"
 
     @property
+    def one_sample(self) -> bool:
+        """Whether the jobs, or the workers, are one sample of many: a log, what a law has drawn
+        once for all runs, or a time that `measures.block` cuts into observations. Where nothing
+        else is random all runs are the same, but what they show is not certain of other such
+        samples."""
+        drawn = getattr(self.job, "synthetic", None) or self.random_workers
+        blocks = self.measures is not None and self.measures.block is not None
+        return bool(drawn or getattr(self.job, "log", None) or blocks)
+
+    @property
     def can_go_down(self) -> bool:
         """Whether any worker can go DOWN: there are faults, an agent's too, or owners."""
         failing = bool(self.faults.laws) or Act.FAIL in self.acts

@@ -135,16 +135,49 @@ def test_a_variant_compared_with_itself_is_no_better_and_no_worse(shell: Shell) 
     assert rows[1][-3:] == ["no", "difference", "shown"]
 
 
-def test_where_nothing_is_random_figures_are_exact(shell: Shell) -> None:
-    words = ("compare", SCENARIOS / "batch-easy.toml", "--vary", "policy.name=EASY,FCFS")
-    said = shell(*words, "--runs", "5")
+STATED = """
+name = "stated"
+unit = "s"
+platform = { workers = 4 }
+policy = { name = "EASY" }
+job = { kind = "rigid", jobs = [
+  { processors = 4, time = 10 },
+  { processors = 2, time = 9, release = 1 },
+  { processors = 3, time = 3, release = 2 },
+  { processors = 1, time = 1, release = 3 },
+] }
+"""
+
+
+@pytest.mark.parametrize("runs", ["1", "5"])
+@pytest.mark.parametrize("effect", [(), ("--difference",)])
+def test_where_nothing_is_random_figures_are_exact(
+    shell: Shell, runs: str, effect: tuple[str, ...]
+) -> None:
+    """EASY has waits of 0, 9, 17 and 7 s; under FCFS the last job waits for the third one to begin,
+    at 19 s, and so 16 s. One run shows it as five do."""
+    path = shell.write(STATED)
+    words = ("compare", path, "--vary", "policy.name=EASY,FCFS", "--measure", "wait", *effect)
+    said = shell(*words, "--runs", runs)
     assert "The runs draw nothing at random: each figure is exact." in said.out
-    easy, fcfs = shell.told(*words, "--runs", "5")["variants"]
-    assert easy["mean"]["half"] == fcfs["ratio"]["half"] == 0
-    exact = fcfs["mean"]["mean"] / easy["mean"]["mean"]
-    assert fcfs["ratio"]["mean"] == pytest.approx(exact)
-    same = "no difference shown" if exact == 1 else "worse" if exact > 1 else "better"
-    assert (easy["verdict"], fcfs["verdict"]) == ("baseline", same)
+    assert ("One run of each variant says as much." in said.out) == (runs == "5")
+    assert "worse: policy.name=FCFS" in said.out
+    assert not any(it in said.out for it in ("no verdict", "No intervals", "Bonferroni"))
+    easy, fcfs = shell.told(*words, "--runs", runs)["variants"]
+    assert (easy["mean"]["mean"], fcfs["mean"]["mean"]) == (8.25, 10.5)
+    kind, value = ("difference", 2.25) if effect else ("ratio", 10.5 / 8.25)
+    assert easy["mean"]["half"] == fcfs[kind]["half"] == 0
+    assert fcfs[kind]["mean"] == pytest.approx(value)
+    assert (easy["verdict"], fcfs["verdict"]) == ("baseline", "worse")
+
+
+@pytest.mark.parametrize("runs", ["1", "5"])
+def test_a_log_is_one_observation_however_often_it_is_run(shell: Shell, runs: str) -> None:
+    words = ("compare", SCENARIOS / "batch-easy.toml", "--vary", "policy.name=EASY,FCFS")
+    said = shell(*words, "--runs", runs)
+    assert "exact" not in said.out and "±" not in said.out
+    _, fcfs = shell.told(*words, "--runs", runs)["variants"]
+    assert (fcfs["ratio"]["low"], fcfs["verdict"]) == (None, "no verdict")
 
 
 STREAM = """

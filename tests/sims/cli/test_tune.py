@@ -19,6 +19,7 @@ from sims.estimates import rounded
 from sims.intervals import Estimate
 from sims.plots import comparisons, maps
 from tests.sims.cli.commands import Shell
+from tests.sims.kinds import SCENARIOS
 
 SCENARIO = """name = "study"
 unit = "s"
@@ -204,6 +205,54 @@ def test_the_sentence_says_that_the_best_is_at_an_end_of_its_range(shell: Shell)
     assert "; at the lower end of its range: less may be better); makespan " in above
     below = shell("tune", "study.toml", "--over", "protection.period=1s..9s", *few).out
     assert "at the upper end of its range: more may be better); makespan " in below
+
+
+STATED = """
+name = "stated"
+unit = "s"
+platform = { workers = 4 }
+policy = { name = "EASY" }
+job = { kind = "rigid", jobs = [
+  { processors = 4, time = 10 },
+  { processors = 2, time = 9, release = 1 },
+  { processors = 3, time = 3, release = 2 },
+  { processors = 1, time = 1, release = 3 },
+] }
+"""
+
+
+def test_where_nothing_is_random_one_run_of_each_point_says_all_and_exactly(shell: Shell) -> None:
+    """Under FCFS the last job waits 9 s longer, a mean of 2.25 s over four jobs."""
+    path = shell.write(STATED, "stated.toml")
+    words = ("tune", path, "--over", "policy.name=EASY,FCFS,conservative", "--minimise", "wait")
+    said = shell(*words)
+    assert re.search(r"FCFS +worse +10\.5 +2\.25 ± 0 +1 ", said.out)
+    assert "(as good within 1 %: conservative); wait 8.25 ± 0 s; 1 run." in said.out
+    assert "Worse by: the difference from the best, exact." in said.out
+    assert "each figure is exact, and one run of a point says all." in said.out
+    assert "Tried: 3 points, 3 runs; no seed changes the answer." in said.out
+    assert "nothing is random, so that one run of each does" in said.err
+    told = shell.told(*words)
+    assert (told["runs"], [it["runs"] for it in told["tried"]]) == (3, [1, 1, 1])
+
+
+def test_a_point_whose_runs_draw_is_run_more_often_beside_others_that_do_not(shell: Shell) -> None:
+    path = shell.write(f"{STATED}faults = {{ mtbf = 20, downtime = 1 }}\n", "stated.toml")
+    words = ("tune", path, "--over", "faults=off,on", "--minimise", "wait", "--runs", "4")
+    tried = shell.told(*words, "--each", "8")["tried"]
+    off, on = sorted(tried, key=lambda it: it["faults"] != "off")
+    assert off["wait"] == 8.25
+    assert on["runs"] >= 4 and on["wait"] > 8.25
+
+
+def test_a_log_alone_gives_no_interval_and_no_verdict(shell: Shell) -> None:
+    words = ("--over", "policy.name=EASY,FCFS", "--minimise", "wait")
+    said = shell("tune", SCENARIOS / "batch-easy.toml", *words).out
+    assert "±" not in said
+    assert re.search(r"FCFS +not told apart +96.7797 +55.033898 +1 ", said)
+    assert "each point is one observation, without an interval." in said
+    assert "Worse by: the difference from the best, without an interval." in said
+    assert "Tried: 2 points, 2 runs; no seed changes the answer." in said
 
 
 def test_alike_runs_have_no_interval_of_width_0_and_a_flat_range_no_better_side(
