@@ -10,14 +10,13 @@ from typing import Any
 
 from attrs import define, field
 
-from actors.hazards import FaultDue, Hazard
+from actors.hazards import FAULTS_OCCUR, FaultDue, Hazard
 from actors.intervals import Intervals, Members, intervals_of, members
 from actors.messages import ComputingChanged
 from actors.repair_messages import UnitCured
-from actors.runtime import Phase, Timer, handles
+from actors.runtime import Timer, handles
 from policies.maths.tolerance import ROUNDING
 
-FAULTS_OCCUR = Phase.FAULTS_OCCUR
 STALE = 64
 """Number of entries of a heap, beyond twice those that count, from which the others are removed."""
 

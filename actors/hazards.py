@@ -75,6 +75,7 @@ Faults = Iterator[tuple[float, int]]
 Outages = Iterator[tuple[float, int, float]]
 """Yields (time, worker or unit, length of the DOWN), times not decreasing."""
 
+FAULTS_OCCUR = Phase.FAULTS_OCCUR
 BATCH = 256
 """Number of faults drawn at once: drawn one by one with numpy, they take ten times as long."""
 
@@ -249,8 +250,8 @@ class Hazard(Actor):
             if lasts and isinstance(fault, Fail):  # it lasts as long as in the log
                 fault = Fail(lasts[0], fault.detection, fault.logs_detection, fault.law)
             if cause is None or time > self.due_by:
-                due = FaultDue(struck, fault)
-                self.at(time, due, self.system.origin, Phase.FAULTS_OCCUR)
+                system, due = self.system, FaultDue(struck, fault)
+                system.loop.schedule(time, FAULTS_OCCUR, self, due, system.origin)
                 return
             if struck not in self.cured:
                 self.strike(struck, fault, cause)
@@ -327,7 +328,7 @@ class Hazard(Actor):
     def _await_worn(self, unit: int) -> None:
         assert self.wear is not None
         gap, fails = self.wear.gap(unit), WornUnitFails(unit)
-        self._worn[unit] = self.after(gap, fails, self.system.origin, Phase.FAULTS_OCCUR)
+        self._worn[unit] = self.after(gap, fails, self.system.origin, FAULTS_OCCUR)
 
     @handles(WornUnitFails)
     def fail_worn(self, message: WornUnitFails, cause: int) -> None:

@@ -66,7 +66,7 @@ class PartDue:
 
 # Members under names of their own: reading one off its class takes 80 ns (Python 3.11).
 PARTS_END, RUNS_END = Phase.PARTS_END, Phase.RUNS_END
-COMPUTES, VERIFIES = Stage.COMPUTING, Stage.VERIFYING
+COMPUTES, VERIFIES, STARTS_UP = Stage.COMPUTING, Stage.VERIFYING, Stage.STARTING_UP
 CHECKPOINTS, SENDS = Stage.CHECKPOINTING, Stage.SAVING
 AT_SPEED = COMPUTES, VERIFIES
 """Stages that advance at the members' speed; all others take their time at any speed (R1)."""
@@ -214,7 +214,7 @@ class Run:
         that of the last event that follows."""
         if not length:
             return self.react(OVER, cause)
-        return self.enter(STARTING, Stage.STARTING_UP, length, cause)[1]
+        return self.enter(STARTING, STARTS_UP, length, cause)[1]
 
     def member_ready(self, worker: int) -> bool:
         """Record that the member `worker` holds all that it needs, or has sent its image. Return

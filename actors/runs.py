@@ -52,7 +52,7 @@ from policies.availability import WorkerState
 
 COMPLETED, FAILED = Outcome.COMPLETED, Outcome.FAILED
 LOST, CANCELLED = Outcome.LOST, Outcome.CANCELLED
-DOWN = WorkerState.DOWN
+DOWN, RUNS_RESUME = WorkerState.DOWN, Phase.RUNS_RESUME
 RESUME = Resume()
 # Questions under names of their own, as in `actors/parts/asked.py`.
 PLACED, EQUIP, STARTED, LEFT = Part.placed, Part.equip, Part.started, Part.left
@@ -344,7 +344,7 @@ class JobOfRuns(Job):
         once all changes of workers are known."""
         if not self._resuming:
             self._resuming = True
-            self.later(RESUME, NOTHING, Phase.RUNS_RESUME)
+            self.later(RESUME, NOTHING, RUNS_RESUME)
 
     @handles(Resume)
     def resume(self, _: Resume, __: int) -> None:
