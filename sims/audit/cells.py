@@ -54,13 +54,13 @@ def in_whole_nodes(w: World, workers: Iterable[int]) -> dict[int, range]:
 def divided(w: World) -> bool:
     """Return whether partitions make workers differ: there are several, or one that does not have
     all workers, or deals in whole nodes."""
-    its = w.partitions
+    its = of_log(w).partitions
     return len(its) > 1 or any(it.exclusive or len(it.workers) < w.able for it in its)
 
 
 def exclusive(w: World) -> frozenset[int]:
     """Return the numbers of the partitions whose jobs hold whole nodes."""
-    return frozenset(it.number for it in w.partitions if it.exclusive)
+    return frozenset(it.number for it in of_log(w).partitions if it.exclusive)
 
 
 Key = TypeVar("Key")
@@ -71,6 +71,8 @@ class CellsOfLog:
     """Workers by the partitions and windows that they are in, as places in the log's head."""
 
     w: World
+    partitions: Sequence[Any] = ()
+    """Partitions of the queue, by number; none where all workers form one pool."""
 
     @cached_property
     def keys(self) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
@@ -79,7 +81,7 @@ class CellsOfLog:
         spans = [(start, end) for start, end, _ in w.windows]
         within: list[list[int]] = [[] for _ in range(w.able)]
         down: list[set[int]] = [set() for _ in range(w.able)]
-        for it in w.partitions:
+        for it in self.partitions:
             for worker in it.workers:
                 within[worker].append(it.number)
         for start, end, them in w.windows:
@@ -124,6 +126,14 @@ class CellsOfLog:
         return len(key[0]) or 1, min((it for it in begins if it > self.w.now), default=inf), key
 
 
+def of_log(w: World) -> CellsOfLog:
+    """Return the workers of the log by partitions and windows."""
+    if w.cells is None:
+        w.cells = CellsOfLog(w)
+    found: CellsOfLog = w.cells
+    return found
+
+
 def share(one: ExpectedJob, other: ExpectedJob) -> bool:
     """Return whether the partitions of two jobs share workers; without partitions all do."""
     return one.partition is None or not one.partition.workers.isdisjoint(other.partition.workers)
@@ -132,10 +142,7 @@ def share(one: ExpectedJob, other: ExpectedJob) -> bool:
 def cells_of(w: World) -> list[CellKey]:
     """Return the cell of each worker: its partitions and windows, by their places in the log's
     head, and its node, if that is one of an exclusive partition and counted apart, else -1."""
-    if w.cells is None:
-        w.cells = CellsOfLog(w)
-    cells: CellsOfLog = w.cells
-    return cells.by_node
+    return of_log(w).by_node
 
 
 def has(job: ExpectedJob, worker: int) -> bool:
@@ -154,7 +161,7 @@ def of_one_choice(w: World, job: ExpectedJob, shut: Spans, free_choice: bool) ->
     held ready among them alike: no window takes one, as `shut` says, and there is one cell, or with
     `free_choice` the placement chooses among all cells."""
     own = may_have(w, job, ())
-    cells: CellsOfLog = w.cells
+    cells = of_log(w)
     alike = free_choice or len(cells.split_by_node(own)) == 1
     if is_exclusive(job) or not alike or may_have(w, job, shut) != own:
         return None
@@ -164,10 +171,11 @@ def of_one_choice(w: World, job: ExpectedJob, shut: Spans, free_choice: bool) ->
 def apart(w: World, jobs: Sequence[ExpectedJob]) -> list[list[ExpectedJob]]:
     """Return the jobs in groups that have nothing to do with each other: no partition of one shares
     workers with a partition of another, directly or by way of others."""
-    if not w.partitions:
+    partitions = of_log(w).partitions
+    if not partitions:
         return [list(jobs)] if jobs else []
-    group: dict[int, int] = {it.number: it.number for it in w.partitions}
-    for one, other in combinations(w.partitions, 2):
+    group: dict[int, int] = {it.number: it.number for it in partitions}
+    for one, other in combinations(partitions, 2):
         if one.workers & other.workers:
             into, gone = group[one.number], group[other.number]
             group = {number: into if it == gone else it for number, it in group.items()}
@@ -199,7 +207,7 @@ def check_choice(
     their order, where the policy has no reservation that could have changed it. With `free_choice`
     the rule chose among all workers that the job may have. `shut` are those that windows take; None
     where the log does not say."""
-    cells: CellsOfLog = w.cells
+    cells = of_log(w)
     may = may_have(w, job, shut or ())
     if is_exclusive(job):
         _check_whole(w, job, _check_nodes(w, job, taken, may), shut, rule, free_choice)
@@ -297,7 +305,7 @@ def _check_by_cell(
     """Check that the nodes of a start are the first in the order of their cells, if they are
     `ordered`: each in the place of its first cell, and of equals those last that are cells of their
     own. In each cell of the last node the placement `rule` chose."""
-    cells: CellsOfLog = w.cells
+    cells = of_log(w)
 
     def place(node: int) -> tuple[Any, ...]:
         apart = _is_apart(w, its.whole[node])
@@ -319,7 +327,7 @@ def _check_by_cell(
 def _is_apart(w: World, node: range) -> bool:
     """Return whether a node of an exclusive partition is counted apart from others: jobs that hold
     single workers have it too, windows divide it, or it is smaller."""
-    cells: CellsOfLog = w.cells
+    cells = of_log(w)
     keys = {cells.keys[n] for n in node}
     smaller = len(node) < w.platform.node
     return len(keys) > 1 or smaller or not exclusive(w).issuperset(min(keys)[0])

@@ -249,8 +249,6 @@ class QueueChecks(DecisionChecks):
             return rule, w.free
         if shut is None:
             rule, free_choice = None, True
-        if w.cells is None:
-            w.cells = cells.CellsOfLog(w)
         if rule is not None and job.asked.ready:
             both = cells.of_one_choice(w, job, shut or (), free_choice)
             if both is not None:

@@ -317,10 +317,8 @@ class World:
     """Settings that a pack's applications share, where a pack decides."""
     reporters: dict[str, Emitter] = Factory(dict)
     """Maps a pack's jobs to the emitters of lines about their expected ends."""
-    partitions: Sequence[Any] = ()
-    """Partitions of the queue, by number; none where all workers form one pool."""
     cells: Any = None
-    """Workers by their partitions and windows; None while not needed."""
+    """Workers by what divides them for the jobs of a queue; None while not needed."""
     windows: list[tuple[float, float, Spans]] = Factory(list)
     """Windows in which workers are DOWN: from, to, and the workers."""
     platform: GivenPlatform = field(init=False)

@@ -44,10 +44,14 @@ class By(enum.Enum):
     PARTITION = "partition"
 
 
+OWNED = By.USER, By.GROUP, By.QUEUE, By.PARTITION
+"""Facts that are names, which the log has for each job, in the order in which they are kept."""
+
+
 @frozen(eq=False)
 class Jobs:
     """The completed jobs of a run, in order of submission. Each field but `bound` is an array with
-    an element for each job; times are in the scenario's unit."""
+    an element for each job, or has one for each fact; times are in the scenario's unit."""
 
     names: Words
     submitted: Floats
@@ -58,11 +62,8 @@ class Jobs:
     """Error-free time of the job by itself; nan where it has none."""
     processors: NDArray[np.int64]
     """Largest number of processors that the job held at one time."""
-    users: Words
-    """User of each job; empty if unknown, as are groups, queues and partitions."""
-    groups: Words
-    queues: Words
-    partitions: Words
+    whose: Mapping[By, Words]
+    """For each way of `OWNED` the name that each job has by it; empty if unknown."""
     bound: float
     """Smallest own time of bounded slowdown, in time units."""
     work: Floats
@@ -137,13 +138,7 @@ class Jobs:
                 return _ranked(np.ceil(np.log2(self.processors)), _size)
             case By.TIME:
                 return _ranked(np.ceil(np.log10(self.own)), _time)
-        words = {
-            By.USER: self.users,
-            By.GROUP: self.groups,
-            By.QUEUE: self.queues,
-            By.PARTITION: self.partitions,
-        }[by]
-        words = np.where(words == "", UNKNOWN, words)
+        words = np.where(self.whose[by] == "", UNKNOWN, self.whose[by])
         return [(word, words == word) for word in sorted(set(words), key=_in_order)]
 
 
@@ -208,11 +203,11 @@ class Completions:
         order = np.argsort(rows[:, 0], kind="stable")
         _, submitted, completed, started, processors, own, work, recorded = rows[order].T
         words = np.array(self._words, object).reshape(-1, 5)[order].T
-        names, users, groups, queues, partitions = words
+        names, *owners = words
         # A job without work has no slowdown; dividing by 0 would make means infinite.
         own[own == 0] = nan
-        times, owners = (submitted, started, completed, own), (users, groups, queues, partitions)
-        return Jobs(names, *times, processors.astype(np.int64), *owners, bound, work, recorded)
+        times, whose = (submitted, started, completed, own), dict(zip(OWNED, owners, strict=True))
+        return Jobs(names, *times, processors.astype(np.int64), whose, bound, work, recorded)
 
 
 @define(eq=False)

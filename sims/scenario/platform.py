@@ -24,11 +24,9 @@ from actors.runtime import stream
 from actors.worker_messages import Needs
 from policies.availability import WorkerState
 from policies.interface import ServiceOrder
-from policies.interface.cells import Cells
 from policies.maths.markov import Belief, Expectation, MarkovChain
 from sims.errors import unfit
 from sims.scenario.availability import AlwaysUp, Trace, cut
-from sims.scenario.partitions import Partitions
 from sims.scenario.trace_files import SpotFile, TraceFile
 from sims.scenario.workers import PlatformSection, RandomWorkers, WorkerFields, WorkerSection
 from sims.tables import Section
@@ -142,32 +140,6 @@ class Platform:
         """Numbers of the workers that their owner keeps until they are called for a job that lacks
         workers: the last ones before the spares."""
         return self.pool.kept(self.able)
-
-    @cached_property
-    def partitions(self) -> Partitions:
-        """The partitions of the queue; none, if all workers form one pool."""
-        return Partitions(self.pool.partitions, self.able, self.node)
-
-    @cached_property
-    def cells(self) -> Cells | None:
-        """Sets of workers that are alike for a plan of starts; None where all are."""
-        windows = [(it.span, it.workers(self.size)) for it in self.pool.maintenance]
-        if not windows and not self.partitions:
-            return None
-        workers, exclusive = self.partitions.workers, self.partitions.exclusive
-        cells = Cells.of(self.able, workers, windows, self.node, exclusive)
-        return cells if windows or exclusive or cells.partitioned else None
-
-    @property
-    def most_of_each(self) -> tuple[int, ...]:
-        """Largest number of processors that a job of each partition can have; empty: there are
-        none."""
-        return self.partitions.sizes
-
-    @property
-    def tiers(self) -> tuple[int, ...]:
-        """Tier of each partition; empty if all have the same."""
-        return self.partitions.tiers
 
     @property
     def sections(self) -> tuple[WorkerFields, ...]:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from attrs import define, field, frozen
 
 from actors.events import LogReplayed, PartitionAssigned
-from sims.audit.cells import node_of
+from sims.audit.cells import CellsOfLog, node_of
 from sims.audit.facts import ExpectedJob, HeadLine
 from sims.audit.law import possible
 from sims.audit.scenario import amount, spans_in, tables
@@ -55,7 +55,7 @@ class PartitionRules(PartRules):
         if self.by_name:
             usual = sum(it.default for it in self.by_name.values())
             possible(usual <= 1, "two partitions are the default")
-            w.partitions = list(self.by_name.values())
+            w.cells = CellsOfLog(w, list(self.by_name.values()))
             w.decider.windows_described()
 
     def _given(self) -> Iterator[ExpectedPartition]:

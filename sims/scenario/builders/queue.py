@@ -43,7 +43,7 @@ from sims.scenario import Scenario, Unit
 from sims.scenario.multifactor import multifactor
 from sims.scenario.own_code import OWN, own
 from sims.scenario.parts import PARTS
-from sims.scenario.parts.part import Choice
+from sims.scenario.parts.part import Choice, Division
 from sims.scenario.policy import BY_RECORD, Believed, Noise, Ties
 from sims.scenario.submissions import Submission, Workload, iterative
 
@@ -63,7 +63,7 @@ def decider(scenario: Scenario, jobs: Workload) -> QueueDecider:
         it.job.index
         for it in jobs.submissions.protected(lambda it: it.kind is ProtectionKind.IMAGES)
     )
-    policy, platform = _policy(scenario, jobs), scenario.full_platform
+    policy, division = _policy(scenario, jobs), _division(scenario)
     for part in PARTS:
         part.check_queue(scenario, jobs, policy)
     return QueueDecider(
@@ -71,11 +71,16 @@ def decider(scenario: Scenario, jobs: Workload) -> QueueDecider:
         some_ready=any(job.held_ready for job in jobs.listed),
         estimates=_estimates(scenario),
         resumable=images,
-        sizes=platform.most_of_each,
-        tiers=platform.tiers,
-        cells=platform.cells,
+        sizes=division.sizes,
+        tiers=division.tiers,
+        cells=division.cells,
         parts=tuple(it for part in PARTS for it in part.of_queue(scenario, policy)),
     )
+
+
+def _division(scenario: Scenario) -> Division:
+    found = (part.divides(scenario) for part in PARTS)
+    return next((it for it in found if it is not None), Division())
 
 
 def _estimates(scenario: Scenario) -> Estimates | None:
@@ -109,7 +114,7 @@ def _policy(scenario: Scenario, jobs: Workload) -> BatchPolicy:
 def _order_named(scenario: Scenario, jobs: Workload, name: str) -> Order | TimedOrder:
     """Return the papers' or the field's order called `name`. Raises ValueError for another name."""
     if name == MULTIFACTOR:
-        tiers = scenario.full_platform.tiers
+        tiers = _division(scenario).tiers
         return multifactor(scenario.policy.parameters, scenario.times is Unit.S, tiers)
     return order_named(name, float(jobs.jobs.submitted.min()))
 

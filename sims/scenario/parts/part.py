@@ -17,6 +17,7 @@ from actors.protection import Rules
 from actors.records import Records
 from actors.runtime import Actor, Sink, System, VirtualTimeLoop
 from actors.worker import WorkerRegistry
+from policies.interface.cells import Cells
 from policies.interface.queue import Allocation, BatchAllocation, BatchJob, BatchPolicy
 from sims.scenario import Scenario
 from sims.scenario.job_set import JobSet
@@ -80,6 +81,18 @@ class Made:
     def of(self, kind: type[A]) -> A | None:
         """Return the actor of this class; None if there is none."""
         return next((it for it in self.actors if isinstance(it, kind)), None)
+
+
+@frozen
+class Division:
+    """How the workers of a platform are divided among the jobs of a queue."""
+
+    cells: Cells | None = None
+    """Sets of workers that are alike for a plan of starts; None where all are."""
+    sizes: tuple[int, ...] = ()
+    """Largest number of processors of a job of each partition; empty: there are none."""
+    tiers: tuple[int, ...] = ()
+    """Tier of each partition; empty if all have the same."""
 
 
 class ScenarioPart:
@@ -206,6 +219,11 @@ class ScenarioPart:
 
     def describe(self, scenario: Scenario, system: System) -> None:
         """Describe in the log what the mechanism makes of the platform."""
+
+    def divides(self, scenario: Scenario) -> Division | None:
+        """Return how the mechanism divides the workers among the jobs of a queue; None: it does
+        not."""
+        return None
 
     def numbers(self, scenario: Scenario) -> bool:
         """Return whether starts depend on which workers are free, not only on how many."""

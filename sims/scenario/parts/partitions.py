@@ -9,13 +9,15 @@ from collections.abc import Iterator, Mapping
 from actors.events import PartitionAssigned
 from actors.intervals import intervals_of, text
 from actors.runtime import System
+from policies.interface.cells import Cells
 from policies.interface.queue import BatchPolicy
 from sims.errors import unfit
 from sims.scenario import Scenario
 from sims.scenario.job_set import JobSet
 from sims.scenario.jobs import AnyJob
 from sims.scenario.jobs.logs import Replay
-from sims.scenario.parts.part import Refusal, ScenarioPart
+from sims.scenario.partitions import Partitions as OfPlatform
+from sims.scenario.parts.part import Division, Refusal, ScenarioPart
 from sims.scenario.submissions import LeftOut, Submissions, Workload
 
 
@@ -23,13 +25,13 @@ class Partitions(ScenarioPart):
     """The partitions of a platform, with the jobs of each."""
 
     def of_queues(self, scenario: Scenario) -> Iterator[Refusal]:
-        if scenario.full_platform.partitions:
+        if _of(scenario):
             yield "platform.partitions", "has no queue whose jobs name one", "no partitions"
 
     def check_queue(self, scenario: Scenario, jobs: Workload, policy: BatchPolicy) -> None:
         """Raise InputError where partitions stand beside shelves or batches, which all jobs
         share."""
-        if not scenario.full_platform.partitions:
+        if not _of(scenario):
             return
         why, otherwise = "", "FCFS, EASY, conservative, greedy or R-LIST, say"
         if "SHELF" in policy.name:
@@ -40,7 +42,7 @@ class Partitions(ScenarioPart):
             raise unfit("platform.partitions", why, f"{otherwise}; or no partitions")
 
     def named(self, scenario: Scenario, log: Replay) -> Mapping[str, str]:
-        return log.partitions if scenario.full_platform.partitions else {}
+        return log.partitions if _of(scenario) else {}
 
     def fitting(
         self,
@@ -49,7 +51,7 @@ class Partitions(ScenarioPart):
         names: Mapping[str, str],
         listed: Mapping[int, AnyJob],
     ) -> tuple[JobSet, LeftOut]:
-        partitions = scenario.full_platform.partitions
+        partitions = _of(scenario)
         if not partitions:
             return jobs, ()
         kept, left_out = partitions.fitting(jobs, names, listed)
@@ -57,19 +59,29 @@ class Partitions(ScenarioPart):
 
     def tell(self, jobs: Workload, system: System) -> None:
         """Describe in the log the partitions of the jobs whose `queue` does not name theirs."""
-        partitions = jobs.submissions.scenario.full_platform.partitions
+        partitions = _of(jobs.submissions.scenario)
         for job in jobs.jobs if partitions else ():
             if job.partition != partitions.number(job.queue):
                 name = partitions.sections[job.partition].name
                 system.describe(PartitionAssigned, job.name, name)
 
+    def divides(self, scenario: Scenario) -> Division:
+        """Divide the workers by partitions and by windows of maintenance."""
+        platform, its = scenario.full_platform, _of(scenario)
+        windows = [(it.span, it.workers(platform.size)) for it in platform.pool.maintenance]
+        if not windows and not its:
+            return Division()
+        cells = Cells.of(platform.able, its.workers, windows, platform.node, its.exclusive)
+        alike = not (windows or its.exclusive or cells.partitioned)
+        return Division(None if alike else cells, its.sizes, its.tiers)
+
     def numbers(self, scenario: Scenario) -> bool:
-        return bool(scenario.full_platform.partitions)
+        return bool(_of(scenario))
 
     def lines(self, scenario: Scenario, submissions: Submissions) -> Iterator[str]:
         """Yield a line on each partition, its workers and its jobs, and one on the workers that are
         in none."""
-        partitions = scenario.full_platform.partitions
+        partitions = _of(scenario)
         if not partitions:
             return
         counts = Counter(job.partition for job in submissions.jobs)
@@ -83,3 +95,9 @@ class Partitions(ScenarioPart):
         left = (n for n in range(partitions.able) if n not in known)
         if outside := intervals_of(left):
             yield f"  workers {text(outside)} are in no partition: no job of the queue uses them"
+
+
+def _of(scenario: Scenario) -> OfPlatform:
+    """Return the partitions of a scenario's platform; none, if all workers form one pool."""
+    platform = scenario.full_platform
+    return OfPlatform(platform.pool.partitions, platform.able, platform.node)
