@@ -370,6 +370,10 @@ def dimension(key: str, values: object, door: Door = CALL) -> Dimension:
     if isinstance(values, tuple) and len(values) == 2:
         return _range(key, door, *(str(it).strip() for it in values))
     if isinstance(values, list | range) and values:
+        for it in values:
+            if isinstance(it, dict | list):
+                problem = f"{key}: {cut(shown(it))} is a table or a list, which no search compares"
+                raise door.refused("over", problem, "words and numbers, as of a key within it")
         return Dimension(key, words=tuple(values))
     raise door.refused("over", f"{key}: {shown(values)} is no range", FORMS)
 

@@ -245,6 +245,13 @@ def test_a_point_whose_runs_draw_is_run_more_often_beside_others_that_do_not(she
     assert on["runs"] >= 4 and on["wait"] > 8.25
 
 
+@pytest.mark.parametrize("over", ["faults={kind='none'},{mtbf=9}", "workers=[],[{count=4}]"])
+def test_tables_and_lists_are_no_values_of_a_search(shell: Shell, over: str) -> None:
+    path = shell.write(STATED, "stated.toml")
+    line = shell.refused("tune", path, "--over", over, "--minimise", "wait")
+    assert "--over: " in line and "is a table or a list" in line and "words and numbers" in line
+
+
 def test_a_log_alone_gives_no_interval_and_no_verdict(shell: Shell) -> None:
     words = ("--over", "policy.name=EASY,FCFS", "--minimise", "wait")
     said = shell("tune", SCENARIOS / "batch-easy.toml", *words).out
