@@ -22,7 +22,7 @@ from pydantic_core import core_schema as core
 
 from actors import events
 from actors.events import SCHEMA, ScenarioEnded, ScenarioStarted
-from actors.runtime import Event, Record
+from actors.runtime import Event, Record, RecordOfActor
 from actors.runtime.deliveries import ActorStarted, MessageReceived
 from sims.errors import InputError
 from sims.readers.files import LONGEST, UNREADABLE, open_binary
@@ -266,7 +266,7 @@ def decode(line: dict[str, Any], whole: bool = False) -> Record:
     seq, t, cause = values.pop("seq"), values.pop("t"), values.pop("cause", None)
     values.pop("event", None)
     actor = values.pop("actor", None)
-    return Record(seq, t, cause, reader.kind(**values), actor)
+    return RecordOfActor.of(Record(seq, t, cause, reader.kind(**values)), actor)
 
 
 def _no_event(line: Any) -> Misfit:

@@ -19,7 +19,7 @@ from actors.runtime.errors import (
     Unresolved,
     WorkersRetired,
 )
-from actors.runtime.journal import Event, Journal, JsonLines, Record, Sink, fact
+from actors.runtime.journal import Event, Journal, JsonLines, Record, RecordOfActor, Sink, fact
 from actors.runtime.loop import VirtualTimeLoop
 from actors.runtime.system import System, rare_collections, stream
 
@@ -37,6 +37,7 @@ __all__ = [
     "OutsideWorldError",
     "Phase",
     "Record",
+    "RecordOfActor",
     "RuntimeFault",
     "Sink",
     "Stalled",

@@ -24,7 +24,7 @@ import attrs
 from actors.runtime.actor import STOPPED, Actor, Home
 from actors.runtime.coroutines import Letter, into_mailbox
 from actors.runtime.entries import Handler, Phase, Receiver, Timer
-from actors.runtime.journal import Event, MessageLog, Record, Sink, fact
+from actors.runtime.journal import Event, MessageLog, Record, RecordOfActor, Sink, fact
 from actors.runtime.loop import VirtualTimeLoop
 
 P = ParamSpec("P")
@@ -200,7 +200,7 @@ class Interleaved:
         return cause
 
     def _add(self, t: float, cause: int | None, event: Event, actor: str | None) -> None:
-        self._sink(Record(self._length, t, cause, event, actor))
+        self._sink(RecordOfActor.of(Record(self._length, t, cause, event), actor))
         self._length += 1
 
 

@@ -83,8 +83,23 @@ class Record:
     cause: int | None
     """Number (seq) of the event that caused it; None where no event did."""
     event: Event
-    actor: str | None = None
-    """Name of the actor that recorded it, in a log with messages; otherwise None."""
+
+    @property
+    def actor(self) -> str | None:
+        """Name of the actor that recorded it, in a log with messages; otherwise None."""
+        return None
+
+
+@define(eq=True)
+class RecordOfActor(Record):
+    """One event, in a log with messages, that an actor has recorded."""
+
+    actor: str
+
+    @classmethod
+    def of(cls, whole: Record, actor: str | None) -> Record:
+        """Return the record `whole` as one of the actor of this name; None: of none."""
+        return whole if actor is None else cls(whole.seq, whole.t, whole.cause, whole.event, actor)
 
 
 @runtime_checkable
@@ -142,7 +157,6 @@ class Journal:
         self._wanted = _Wanted(sinks, debug)
         self.length = 0
         """Number of events so far, including those that no sink wanted."""
-        self._actor: str | None = None
 
     def wants(self, kind: type[Event]) -> bool:
         """Return whether any sink wants events of class `kind`. Ask this before computing an
@@ -189,7 +203,7 @@ class Journal:
                 return cause
         else:
             known = cause if cause >= 0 else None
-            record = Record(seq, self._loop.now, known, kind(*args, **kwargs), self._actor)
+            record = Record(seq, self._loop.now, known, kind(*args, **kwargs))
             for sink in sinks:
                 sink(record)
         self.length = seq + 1
@@ -199,11 +213,16 @@ class Journal:
         self, actor: str, cause: int, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs
     ) -> int:
         """Record an event as `record` does, with the name of the actor that records it."""
-        self._actor = actor
-        try:
+        seq = self.length
+        sinks = self._wanted[kind]
+        if not sinks:
             return self.record(cause, kind, *args, **kwargs)
-        finally:
-            self._actor = None
+        known = cause if cause >= 0 else None
+        record = RecordOfActor(seq, self._loop.now, known, kind(*args, **kwargs), actor)
+        for sink in sinks:
+            sink(record)
+        self.length = seq + 1
+        return seq
 
     def record_costly(
         self, cause: int, kind: Callable[[*Ts], Event], arguments: Callable[[], tuple[*Ts]]
@@ -243,7 +262,7 @@ class JsonLines:
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
-        self._columns, self._columns_of_actors = _Layouts(), _Layouts("actor")
+        self._columns = {Record: _Layouts(), RecordOfActor: _Layouts("actor")}
         self._written = 0
         self._info = _bound(self, self._render)
 
@@ -277,7 +296,7 @@ class JsonLines:
         return None
 
     def _render(self, _: object, __: str, records: Sequence[Record]) -> list[bytes]:
-        columns, dumps = (self._columns_of_actors, self._columns), orjson.dumps
+        columns, dumps = self._columns, orjson.dumps
         # Flush after every FLUSH_EVERY-th record of the file, however the records are split into
         # calls.
         first = FLUSH_EVERY - self._written % FLUSH_EVERY
@@ -285,14 +304,14 @@ class JsonLines:
         parts = [
             b"".join(
                 [
-                    dumps(columns[it.actor is None][type(it.event)](it), option=OPTIONS)
+                    dumps(columns[type(it)][type(it.event)](it), option=OPTIONS)
                     for it in records[a:b]
                 ]
             )
             for a, b in cuts
         ]
         # JSON has null for what is not finite; looking at each value would double a line's time.
-        own = self._columns.own | self._columns_of_actors.own
+        own = set[type]().union(*(layouts.own for layouts in columns.values()))
         if own and any(b"null" in part for part in parts):
             _refuse_infinite(it.event for it in records if type(it.event) in own)
         return parts

@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-from actors.runtime import Event, Record
+from actors.runtime import Event, Record, RecordOfActor
 from sims.log import RUNTIMES, LogFile, Misfit, first_of, is_own
 
 FRAME = ("seq", "t", "event", "cause", "actor")
@@ -50,7 +50,7 @@ def decode(line: Any) -> Record:
     kind = RUNTIMES.get(name)
     if kind is None or {it.name for it in attrs.fields(kind)} != fields.keys():
         kind = _kind(name, tuple(fields))
-    return Record(seq, t, cause, kind(**fields), actor)
+    return RecordOfActor.of(Record(seq, t, cause, kind(**fields)), actor)
 
 
 ACCEPTED = {int: "a whole number", float: "a number", str: "a string"}

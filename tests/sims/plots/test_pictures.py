@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from actors.events import JobSubmitted
-from actors.runtime import Record
+from actors.runtime import RecordOfActor
 from actors.runtime.deliveries import ActorStarted, MessageReceived
 from sims.cli import main
 from sims.errors import InputError
@@ -326,7 +326,7 @@ def texts(figure: Figure) -> list[str]:
 
 def test_names_of_actors_and_of_messages_are_escaped_in_the_picture_of_messages() -> None:
     started, received = ActorStarted("A"), MessageReceived(ODD, "", ODD, 0.0)
-    records = [Record(0, 0, None, started, ODD), Record(1, 1, 0, received, "b")]
+    records = [RecordOfActor(0, 0, None, started, ODD), RecordOfActor(1, 1, 0, received, "b")]
     figure = draw(records, What.MESSAGES)
     assert all(it.isprintable() for it in texts(figure))
     assert SEEN in legend(figure)
