@@ -443,7 +443,7 @@ MOST_NAMING = {
     "undetected": 12,
     "replicas": 12,
     "reserve": 12,
-    "partitions": 19,
+    "partitions": 16,
     "agents": 29,
 }
 """Words that name one mechanism, and the most files that ship that may have each: its home on each

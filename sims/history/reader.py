@@ -52,6 +52,7 @@ from actors.runtime import Event, Record
 from sims.history.head import Head
 from sims.history.iterations import IterationWriter
 from sims.history.measured import MeasuredWriter
+from sims.history.partitions import Partitions
 from sims.history.promises import PromiseWriter
 from sims.history.repair import RepairWriter
 from sims.history.replacement import Replacement
@@ -94,7 +95,7 @@ WRITERS: Mapping[type, type[Writer]] = {it.row: it for it in TABLES.values()}
 """Maps each class of rows to the class that writes them."""
 PARTS: tuple[type[Part], ...] = (
     *(Checkpoints, Standbys, Replacement, Replicas, Storage),
-    WholeNodes,
+    *(WholeNodes, Partitions),
 )
 """Mechanisms of runs, each with the events by which it changes the state."""
 HOLDING: frozenset[type[Event]] = HELD.union(*(part.holds for part in PARTS))
@@ -129,8 +130,10 @@ class History(Runs):
 
     def __attrs_post_init__(self) -> None:
         handlers = self.handlers() | {ScenarioStarted: self._begin}
-        for part in PARTS:
-            handlers |= part(self).handlers()
+        self.parts = [part(self) for part in PARTS]
+        self.completing = [it for it in self.parts if type(it).submitted is not Part.submitted]
+        for part in self.parts:
+            handlers |= part.handlers()
         self._on = defaultdict(list, {kind: [handler] for kind, handler in handlers.items()})
 
     @classmethod

@@ -6,8 +6,7 @@ What a mechanism, such as checkpoints, does to runs is followed in the module of
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from attrs import define, field, frozen
@@ -26,7 +25,6 @@ from actors.events import (
     MembersJoined,
     MembersReleased,
     Outcome,
-    PartitionAssigned,
     ProtectionDescribed,
     RateChanged,
     ReservationDropped,
@@ -48,9 +46,8 @@ from actors.intervals import (
     without,
 )
 from actors.runtime import Event, Record
-from sims.history.partitions import Partitions
 from sims.history.rows import own_time
-from sims.history.states import Job, Key, Run
+from sims.history.states import Job, Key, Partition, Run
 from sims.history.workers import Handler, Workers, has_all
 
 HELD: frozenset[type[Event]] = frozenset(
@@ -59,7 +56,6 @@ HELD: frozenset[type[Event]] = frozenset(
         *(RunStarted, RunEnded, MembersReleased, MembersJoined, MembersChanged),
         *(CopiesPlaced, CopiesSettled, ReservationMade, ReservationDropped, WorkerChanged),
         MaintenancePlanned,
-        PartitionAssigned,
     )
 )
 """Event classes that determine which jobs wait, which runs hold which workers, and which workers
@@ -84,6 +80,10 @@ class Runs(Workers):
     """Maps names to the jobs that are submitted and not over, in order of submission."""
     sharing: dict[Key, Run] = field(init=False, factory=dict)
     """Maps keys to the runs that hold a share of the storage's bandwidth."""
+    parts: Sequence[Part] = field(init=False, default=())
+    """The mechanisms of runs, each of which follows events of its own."""
+    completing: Sequence[Part] = field(init=False, default=())
+    """Those that know more of a job than its submission says."""
     waiting: int = field(init=False, default=0)
     """Number of jobs that hold no workers."""
     _runs: dict[Key, Run] = field(init=False, factory=dict)
@@ -96,7 +96,6 @@ class Runs(Workers):
 
     def handlers(self) -> dict[type[Event], Handler]:
         return super().handlers() | {
-            PartitionAssigned: lambda _, event: self.partitions.assign(event),
             JobSubmitted: self._submit,
             JobDescribed: self._describe,
             ProtectionDescribed: self._protect,
@@ -117,15 +116,16 @@ class Runs(Workers):
             MembersChanged: self._exchange,
         }
 
-    @cached_property
-    def partitions(self) -> Partitions:
-        """The partitions of the queue, if there are any; not to be asked before the log begins."""
-        return Partitions.of(self.head, self.processors)
+    @property
+    def pools(self) -> list[Partition]:
+        """Sets of workers to which jobs of the queue are kept, in the order of the scenario; not to
+        be asked before the log begins."""
+        return [pool for part in self.parts for pool in part.pools()]
 
     @property
     def tiers(self) -> list[int]:
         """The tiers that jobs of the queue can have; empty if they have none."""
-        return [it.tier for it in self.partitions.known.values()]
+        return [it.tier for it in self.pools]
 
     @property
     def runs(self) -> dict[Key, Run]:
@@ -152,7 +152,8 @@ class Runs(Workers):
     def _submit(self, record: Record, event: JobSubmitted) -> None:
         about = event.job, record.t, record.seq, event, record.t
         job = self.jobs[event.job] = Job(*about, head=self.head)
-        job.partition = self.partitions.of_job(event)
+        for part in self.completing:
+            part.submitted(job)
         self._count(1, record.t)
         self._notify.job_submitted(job, record)
 
@@ -410,3 +411,10 @@ class Part:
     @abstractmethod
     def handlers(self) -> Mapping[type[Event], Handler]:
         """Map each event class to the method that brings the state up to date with it."""
+
+    def submitted(self, job: Job) -> None:
+        """Add to a job, which has just been submitted, what the part knows of it."""
+
+    def pools(self) -> Iterable[Partition]:
+        """Return the sets of workers to which jobs of the queue are kept."""
+        return ()

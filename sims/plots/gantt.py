@@ -58,7 +58,7 @@ def _draw_partitions(axes: Axes, scene: Scene) -> None:
     its workers, with its name above."""
     from matplotlib.patches import Rectangle
 
-    for it in scene.history.partitions.known.values():
+    for it in scene.history.pools:
         left = 1.004 + it.number * 0.022
         for first, last in it.workers:
             axes.add_patch(

@@ -22,6 +22,8 @@ COLUMNS = np.dtype(
 )
 """Columns of what is known of each job, named as the fields of `LoggedJob`; nan where a number is
 not known."""
+WHOSE = {"users": "user", "groups": "group", "queues": "queue", "partitions": "partition"}
+"""Maps the columns that name whose each job is to the fields of `LoggedJob` and of logs."""
 
 
 class LoggedJob(NamedTuple):

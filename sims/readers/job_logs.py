@@ -23,7 +23,7 @@ from pydantic import BeforeValidator
 
 from actors.runtime.errors import quoted
 from sims.errors import InputError
-from sims.readers import COLUMNS, JobLog, LoggedJob, Preceding, repeated
+from sims.readers import COLUMNS, WHOSE, JobLog, LoggedJob, Preceding, repeated
 from sims.readers.documents import Document, Word, document
 from sims.readers.files import blocks_of_lines, finite, taken, whole
 from sims.readers.unread import Unread
@@ -45,8 +45,6 @@ AMOUNTS = frozenset(
     ("submit", "wait", "run", "cpu", "memory", "limit", "asked_memory", "think"),
 )
 """Fields that need not be whole numbers."""
-WHOSE = {"users": "user", "groups": "group", "queues": "queue", "partitions": "partition"}
-"""Maps columns of jobs to the fields that name whose they are."""
 ROW = np.dtype([(name, float if name in AMOUNTS else np.int64) for name in NAMES])
 """Data type of a parsed line of a log, with a field for each of `NAMES`."""
 REAL = np.dtype([(name, float) for name in NAMES])

@@ -74,14 +74,6 @@ class Replay:
         """Return the same without its rows, which need much memory."""
         return evolve(self, rows=self.rows[:0].copy())
 
-    @property
-    def partitions(self) -> dict[str, str]:
-        """Maps the names of the jobs to their partitions (empty: not known), where the log names
-        any apart from queues; else empty."""
-        column = self["partitions"]
-        named = any(column.tolist())
-        return dict(zip(self["names"].tolist(), column.tolist(), strict=True)) if named else {}
-
     def from_first(self) -> Self:
         """Return the jobs with the first submission as time 0; `begins` moves with it."""
         first = float(self["submitted"].min()) if len(self) else 0.0

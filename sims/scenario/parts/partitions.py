@@ -42,7 +42,10 @@ class Partitions(ScenarioPart):
             raise unfit("platform.partitions", why, f"{otherwise}; or no partitions")
 
     def named(self, scenario: Scenario, log: Replay) -> Mapping[str, str]:
-        return log.partitions if _of(scenario) else {}
+        """Map the names of a log's jobs to their partitions (empty: not known), where the log names
+        any apart from queues."""
+        column = log["partitions"].tolist() if _of(scenario) else []
+        return dict(zip(log["names"].tolist(), column, strict=True)) if any(column) else {}
 
     def fitting(
         self,
