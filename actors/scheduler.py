@@ -151,7 +151,8 @@ class Scheduler(Actor):
             dispatcher.tracker.want(index, cause)
         self.decider.submitted(described, cause)
         if not self.deciding:
-            self.decide_soon(cause)
+            self.deciding, self.trigger = True, cause
+            self.then(DECIDE, cause, DECISION)
 
     @handles(CopyOver)
     def release(self, message: CopyOver, cause: int) -> None:
@@ -170,7 +171,8 @@ class Scheduler(Actor):
         if message.gone:
             self._count_out(message.index, message.outcome, cause)
         if not self.deciding:
-            self.decide_soon(cause)
+            self.deciding, self.trigger = True, cause
+            self.then(DECIDE, cause, DECISION)
 
     @handles(ProgressReport)
     def progress_reported(self, message: ProgressReport, cause: int) -> None:
