@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from attrs import frozen
 from pydantic import SkipValidation
@@ -19,7 +19,7 @@ from pydantic import SkipValidation
 from actors.decisions import BadDecision, raised
 from actors.events import SCHEMA, End, ScenarioEnded, ScenarioStarted
 from actors.limit import TimeLimit
-from actors.runtime import ActorFailed, Sink, System, VirtualTimeLoop, WorkersRetired
+from actors.runtime import Actor, ActorFailed, Sink, System, VirtualTimeLoop, WorkersRetired
 from policies.interface import BatchPolicy, ServiceOrder
 from sims.errors import COMMAND_LINE, FAILED, InputError
 from sims.scenario import SEEDS, Scenario
@@ -32,9 +32,6 @@ from sims.scenario.parts import PARTS
 from sims.scenario.platform import MasterSection, Platform
 from sims.scenario.policy import settings, with_objects
 from sims.writing import unlinked
-
-if TYPE_CHECKING:
-    from actors.agents.agent import Agent
 
 MAIN = threading.main_thread()
 """The thread to which the streams of the process belong."""
@@ -183,15 +180,14 @@ def _run(
 
 def _of_user(failed: ActorFailed, system: System) -> Exception | None:
     """Return the error that concerns the user, who need not know which actor raised it: that of a
-    trace's end or a policy, and one that names an agent of the user's own; else None."""
-    from actors.agents.agent import Agent  # few runs fail
-
-    agent = system.actors.get(failed.actor)
+    trace's end or a policy, and one that names an actor of the user's own; else None."""
     if isinstance(failed.error, InputError | BadDecision):
         return failed.error
-    if not isinstance(agent, Agent) or type(agent).__module__.startswith("actors."):
+    actor = system.actors.get(failed.actor)
+    kind = next((it for part in PARTS if (it := part.kind_of_own(actor))), "")
+    if not kind:
         return None
-    named = raised("agent", agent, failed.error)
+    named = raised(kind, actor, failed.error)
     named.__cause__ = failed.error
     return named
 
@@ -273,14 +269,14 @@ def with_given(
     allocation: Any = None,
     hazard: FaultLaw | None = None,
     service: ServiceOrder | None = None,
-    actors: Sequence[Agent] = (),
+    actors: Sequence[Actor] = (),
 ) -> Scenario:
     """Return the scenario with objects of a Python program in place of what its file names; None
     leaves the scenario's own.
 
     `policy`, `order` and `allocation` replace what the keys of `[policy]` name, `hazard` the law of
-    `[faults]` and `service` the order in which the master serves workers; `actors` are agents
-    beside those that its file names. A `BatchPolicy` brings all three of `[policy]`. Raises
+    `[faults]` and `service` the order in which the master serves workers; `actors` live in the
+    world beside those that its file names. A `BatchPolicy` brings all three of `[policy]`. Raises
     TypeError, naming the argument, for an object that cannot be used, and InputError for `service`
     without a master.
     """

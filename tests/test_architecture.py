@@ -444,7 +444,7 @@ MOST_NAMING = {
     "replicas": 12,
     "reserve": 12,
     "partitions": 16,
-    "agents": 29,
+    "agents": 27,
 }
 """Words that name one mechanism, and the most files that ship that may have each: its home on each
 floor, the tables of these, and the section that has its keys. Partitions are a column of logs of

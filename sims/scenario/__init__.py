@@ -7,6 +7,7 @@ Programs import this package as `holdfast.sections`.
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import chain, repeat, starmap
@@ -115,6 +116,9 @@ CAP = 1_000_000
 SEEDS = range(2**64)
 """Seeds that a run can have; a log holds no larger numbers."""
 HOUR = 3600.0
+ORDER, OWN_LAW = "master.order", "faults.name"
+OF_OBJECTS = re.compile(rf"policy\.\w+|agents\.\d+\.name|{re.escape(OWN_LAW)}|{re.escape(ORDER)}")
+"""Pattern of the dotted keys in whose places a program can give objects."""
 
 Seed = Annotated[
     int, Accepts("a whole number, 0 or above, below 2**64", {"ge": 0, "le": SEEDS[-1]})
@@ -278,6 +282,13 @@ class Scenario(Section):
         """Kinds of acts that the agents of the run may carry out."""
         return frozenset(act for agent in self._present for act in agent.does)
 
+    def keys_set(self) -> dict[str, Any]:
+        """Return, as a table, those keys alone that the scenario's file or an option sets."""
+        table = self.model_dump(exclude_none=True, exclude_unset=True, warnings=False)
+        if self.agents:
+            table["agents"] = list(table["agents"])  # names of objects are put into its elements
+        return table
+
     @property
     def objects(self) -> dict[str, str]:
         """Maps dotted keys to the names of objects that a program gave and no file can name: a
@@ -287,9 +298,9 @@ class Scenario(Section):
         found = {f"policy.{key}": getattr(policy, key) for key in keys}
         if isinstance(faults, OwnFaults):
             law = faults.given
-            found["faults.name"] = law.name if isinstance(law, CheckedLaw) else name_of(law)
+            found[OWN_LAW] = law.name if isinstance(law, CheckedLaw) else name_of(law)
         if master is not None and type(master) is not MasterSection:
-            found["master.order"] = master.served
+            found[ORDER] = master.served
         entries = enumerate(self.agents)
         agents = {f"agents.{k}.name": it.name for k, it in entries if isinstance(it, GivenAgent)}
         return found | agents

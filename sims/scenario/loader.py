@@ -13,7 +13,7 @@ from typing import Any
 from attrs import evolve
 
 from sims.errors import COMMAND_LINE, InputError, naming, unfit
-from sims.scenario import Scenario, Unit
+from sims.scenario import OF_OBJECTS, ORDER, OWN_LAW, Scenario, Unit
 from sims.scenario.jobs import RigidSection
 from sims.scenario.tables import TOO_DEEP, WIDEST, leaves, put, with_kinds, with_listed
 from sims.scenario.workers import PlatformSection
@@ -25,9 +25,6 @@ LARGEST = 16 * 2**20
 DOTTED = re.compile(r"""(?<![\w"'-])(?:(?:"[^"\n]*+"|'[^'\n]*+'|[\w-]++)[ \t]*+\.[ \t]*+){100}""")
 """Pattern of a dotted key with a hundred parts, because the time to read one grows with their
 square."""
-ORDER, OWN_LAW = "master.order", "faults.name"
-OF_OBJECTS = re.compile(rf"policy\.\w+|agents\.\d+\.name|{re.escape(OWN_LAW)}|{re.escape(ORDER)}")
-"""Pattern of the dotted keys in whose places a program can give objects."""
 NOT_DECIMAL = re.compile("0[xob]")
 LONGEST_NAME = 256
 """Number of characters that no file's name reaches."""
@@ -322,9 +319,7 @@ def as_set(scenario: Scenario) -> str:
     """Return the scenario as TOML with those keys alone that its file or an option sets. Read
     again, it is the same scenario to the last bit: whole numbers stay whole, and what has a default
     keeps it. An object of a program's has its name in angle brackets: `<module:Class>`."""
-    table = scenario.model_dump(exclude_none=True, exclude_unset=True, warnings=False)
-    if scenario.agents:
-        table["agents"] = list(table["agents"])
+    table = scenario.keys_set()
     for key, name in scenario.objects.items():
         put(table, key, f"<{name}>")
         if key == OWN_LAW:

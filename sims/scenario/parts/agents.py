@@ -90,6 +90,12 @@ class Agents(ScenarioPart):
         door = site.system.find(DOOR)
         return {job.index: door for job in site.jobs.jobs if job.name in site.submits}
 
+    def kind_of_own(self, actor: Actor | None) -> str:
+        from actors.agents.agent import Agent  # few runs fail
+
+        own = isinstance(actor, Agent) and not type(actor).__module__.startswith("actors.")
+        return "agent" if own else ""
+
     def last(self, scenario: Scenario, system: System) -> None:
         """Make the agents of the scenario, once all other actors are there."""
         for agent in scenario.present:

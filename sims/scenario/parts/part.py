@@ -276,6 +276,11 @@ class ScenarioPart:
         these rules."""
         yield from ()
 
+    def kind_of_own(self, actor: Actor | None) -> str:
+        """Return what an actor of the user's own is, such as an agent, if it is one of the
+        mechanism's; else an empty text. Its errors concern the user."""
+        return ""
+
     def last(self, scenario: Scenario, system: System) -> None:
         """Make the actors that come after all others."""
 
