@@ -175,8 +175,21 @@ def _down_at_times(scenario: Scenario, law: AnyFault) -> bool:
     or of its own but for a replayed log, whose failures do not overlap, or by an owner."""
     replayed = isinstance(law, ReplayedFaults)
     others = (it for it in scenario.faults.laws if it is not law or not replayed)
-    failing = any(it.mean_downtime for it in others) or scenario.repair is not None
-    return failing or scenario.full_platform.owned
+    failing = any(map(_lasting, others)) or scenario.repair is not None
+    # Of a log, only the scenario is known: no file that it names is read for its platform.
+    pool = scenario.platform
+    sections = (*scenario.workers, *((pool,) if pool else ()))
+    owned = scenario.random_workers or (pool and pool.maintenance)
+    return failing or bool(owned) or any(not it.unowned for it in sections)
+
+
+def _lasting(law: AnyFault) -> bool:
+    """Return whether a fault of the law may keep a worker DOWN for some time, as far as the
+    scenario alone says: a replayed log is not read for it, nor a user's law loaded."""
+    if law.hangs:
+        return False
+    length = None if isinstance(law, ReplayedFaults) else law.downtime
+    return length is None or length > 0
 
 
 def _fit_lines(law: AnyFault, unit: str) -> Iterator[str]:

@@ -97,6 +97,18 @@ def test_a_summary_has_the_faults_that_were_expected_and_those_that_came(
     assert "5.8 expected within 125 s of 3 workers" in shell("check", replay).out
 
 
+def test_a_summary_of_a_replay_beside_another_law_says_that_they_may_meet(
+    shell: Shell, replay: Path
+) -> None:
+    """The log of failures is not read again for it."""
+    one = replay.read_text().split("faults = ")[1].splitlines()[0]
+    text = replay.read_text().replace(f"faults = {one}", f"faults = [{one}, {{ mtbf = 100 }}]")
+    both = shell.write(text, "both.toml")
+    told = shell.told("run", both, "--until", 100)
+    Path("small.tab").unlink()
+    assert "expected (fewer where they are DOWN), " in shell("summary", told["log"]).out
+
+
 def test_a_replay_of_several_platforms_expects_what_their_common_time_brings(
     shell: Shell, replay: Path
 ) -> None:

@@ -46,6 +46,9 @@ def test_by_calendar_fewer_faults_come_where_workers_are_down_cured_or_retired()
     assert told(law, repair=CURING)[0].endswith("; fewer where they are DOWN")
     assert told(share, repair=CURING)[0].endswith("; fewer where they are DOWN or cured")
     assert told(law, repair=RETIRING)[0].endswith("; fewer where they are DOWN or retired")
+    window = [{"from": 0, "to": DAY, "units": "0"}]
+    taken = told(law | {"downtime": 0}, platform={"workers": 20, "maintenance": window})
+    assert taken[0].endswith("; fewer where they are DOWN")
     others = told(law | {"downtime": 0}, {"mtbf": 9 * DAY, "units": "0", "downtime": 60})
     assert others[0].endswith("; fewer where they are DOWN")
 
