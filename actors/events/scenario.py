@@ -7,10 +7,8 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Annotated, ClassVar
 
-from attrs import frozen
-
 from actors.events.quantities import Quantity, Time, WorkerCount
-from actors.runtime import Event
+from actors.runtime import Event, fact
 from policies.interface.kinds import JobKind
 
 SCHEMA = 6
@@ -47,7 +45,7 @@ class DeciderKind(enum.Enum):
     """Each job with a deadline is moved from one kind of worker to another (Wu et al. 2024)."""
 
 
-@frozen
+@fact
 class ScenarioStarted(Event):
     """Opens every log and names the scenario, its seed, policy, platform and unit."""
 
@@ -109,7 +107,7 @@ class ScenarioStarted(Event):
         return self.decider is DeciderKind.QUEUE and preemptive and ":" not in self.policy
 
 
-@frozen
+@fact
 class ProcessesDescribed(Event):
     """Real processes carry the run out, and each part and message takes what it takes: it ends with
     its `PartMeasured`. Its nominal time says only how much work it is."""
@@ -118,7 +116,7 @@ class ProcessesDescribed(Event):
     """Seconds of the wall clock in a time unit."""
 
 
-@frozen
+@fact
 class ScenarioEnded(Event):
     """Closes every log that was neither interrupted nor ended by an error of the run."""
 
@@ -126,7 +124,7 @@ class ScenarioEnded(Event):
     """How the run of the scenario ended."""
 
 
-@frozen
+@fact
 class Compound(Event):
     """One line of the log that stands for many events of one instant, in columns. For vectorised
     copies a line for each event would cost more than the simulation."""

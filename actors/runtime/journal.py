@@ -55,10 +55,10 @@ def fact(cls: type[C]) -> type[C]:
     Really frozen instances take three times as long to make, and a run with a log makes two for
     each attempt.
     """
-    return attrs.define(cls, unsafe_hash=True)
+    return attrs.define(cls, unsafe_hash=True, weakref_slot=False)
 
 
-@attrs.define(unsafe_hash=True)
+@attrs.define(unsafe_hash=True, weakref_slot=False)
 class Event:
     """Base class of what a journal records, with one subclass for each kind of event, which is
     frozen or a `fact`."""
@@ -72,7 +72,7 @@ class Event:
     """Name of a field that holds a whole file, of which words tell the number of lines."""
 
 
-@define(eq=True)
+@define(eq=True, weakref_slot=False)
 class Record:
     """One event as the journal numbers and times it: a line of the log."""
 
@@ -90,7 +90,7 @@ class Record:
         return None
 
 
-@define(eq=True)
+@define(eq=True, weakref_slot=False)
 class RecordOfActor(Record):
     """One event, in a log with messages, that an actor has recorded."""
 

@@ -127,7 +127,7 @@ QueueKey = tuple[Rank, int]
 """Sort key of the queue: (rank, job index)."""
 
 
-@define(eq=False)
+@define(eq=False, weakref_slot=False)
 class Queued:
     """A job in the queue, with the number of processors of its next attempt and the time for which
     that is expected to hold them.
@@ -148,7 +148,7 @@ class Queued:
 Interval = tuple[int, int]
 
 
-@define(eq=False)
+@define(eq=False, weakref_slot=False)
 class Run:
     """A running attempt, or a processor that is not UP, which is listed as a run without a job
     until its return.
@@ -174,7 +174,7 @@ class Run:
     `numbers` gives them."""
 
 
-@define(eq=False)
+@define(eq=False, weakref_slot=False)
 class Reservation:
     """A promise that a waiting job, `waiting`, can start at the time `start` on as many processors
     as its entry says."""
@@ -328,7 +328,7 @@ NOWHERE: Mapping[int, Parts] = MappingProxyType({})
 """Map without entries, shared by all decisions that name no job's workers."""
 
 
-@define(eq=False)
+@define(eq=False, weakref_slot=False)
 class Decision:
     """Names the jobs that start now, the runs that are cancelled and the time at which the strategy
     is called again, and stores what the strategy's next view is to contain.
