@@ -24,6 +24,7 @@ from actors.intervals import (
     without,
 )
 from policies.availability import WorkerState
+from policies.interface.cells import Parts
 
 Take = Callable[[Numbers, int, Intervals, int], Intervals]
 """Removes workers from the free ones and returns them. The arguments are the free numbers, how many
@@ -57,6 +58,9 @@ class Sources:
     whole: Intervals = ()
     """All workers of the nodes that the run holds whole, members included; empty where it holds
     its members only."""
+    parts: Parts = ()
+    """How many members are of each cell, as pairs (cell, number) in the order of the cells; empty
+    where the placement chooses."""
 
 
 ANY = Sources((), ())

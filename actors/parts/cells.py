@@ -41,7 +41,7 @@ class CellsOfPool:
             if found[0].size < wanted:
                 return None
         own = self.cells.of_partition[partition] if waiting.job.held_ready else ()
-        return Sources(found, self._among(free, own))
+        return Sources(found, self._among(free, own), (), tuple(sorted(parts)))
 
     def _whole_nodes(
         self, waiting: Queued, parts: Parts, free: Intervals, now: float
@@ -93,12 +93,23 @@ class CellsOfPool:
         return self.cells.parts(workers)
 
     def run(
-        self, waiting: Queued, numbers: Intervals, members: Intervals, copy: int, now: float
+        self,
+        waiting: Queued,
+        numbers: Intervals,
+        members: Intervals,
+        copy: int,
+        now: float,
+        chosen: Parts = (),
     ) -> Run:
         """Return a run that starts now: the copy numbered `copy` of the job of `waiting`, which
-        holds the workers `numbers` and computes on `members`. It is expected to end when its job is
+        holds the workers `numbers` and computes on `members`, with `chosen` (`Sources.parts`) if
+        it got as many as it asked for. It is expected to end when its job is
         believed to, or when a window takes a member DOWN."""
-        parts = self.cells.parts(numbers)
-        own = parts if members is numbers else self.cells.parts(members)
-        end = min(now + waiting.held, self.cells.next_from((cell for cell, _ in own), now))
-        return Run(end, waiting.key[1], size_of(numbers), waiting, numbers, copy, parts)
+        size = size_of(numbers)
+        if members is numbers and chosen and size == waiting.processors:
+            parts = own = chosen
+        else:
+            parts = self.cells.parts(numbers)
+            own = parts if members is numbers else self.cells.parts(members)
+        end = min(now + waiting.held, self.cells.next_from([cell for cell, _ in own], now))
+        return Run(end, waiting.key[1], size, waiting, numbers, copy, parts)

@@ -467,4 +467,4 @@ class Cells:
     def next_from(self, cells: Iterable[int], start: float) -> float:
         """Return the first time after `start` at which a window takes workers of these cells DOWN;
         inf if none does."""
-        return min((self.cells[cell].windows.next_from(start) for cell in cells), default=inf)
+        return min([self.cells[cell].windows.next_from(start) for cell in cells], default=inf)

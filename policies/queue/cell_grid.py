@@ -227,16 +227,16 @@ class Grid:
     def advance(self, now: float) -> None:
         """Move the beginning of the grid to the time `now`. The caller guarantees that all changes
         expected by then have come as expected."""
+        if len(self.times) >= 2 * self._merged:
+            self._tidy()
         passed = bisect_right(self.times, now) - 1
         if passed > 0:
             del self.times[:passed], self.counts[: passed * self.width]
         self.times[0] = now
         self.late.clear()
 
-    def tidy(self) -> None:
-        """Remove the steps at which no number of free workers changes, if there may be many."""
-        if len(self.times) < 2 * self._merged:
-            return
+    def _tidy(self) -> None:
+        """Remove the steps at which no number of free workers changes."""
         rows = self.rows
         differs = np.ones(len(rows), dtype=bool)
         (rows[1:] != rows[:-1]).any(axis=1, out=differs[1:])

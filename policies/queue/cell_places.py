@@ -15,7 +15,7 @@ from policies.interface.cells import CellNumbers, Parts
 from policies.interface.queue import BatchView, Decision, Queued, QueueKey, Reservation
 from policies.maths.tolerance import ROUNDING
 from policies.queue.cell_grid import NOW
-from policies.queue.cell_profile import CellProfile, bare_of, by_component
+from policies.queue.cell_profile import CellProfile, by_component
 from policies.queue.free_profile import Sought, newcomers
 
 Kind = tuple[int, int, float]
@@ -100,12 +100,17 @@ class CellPlaces:
     """For each partition, the times up to which its workers have become free."""
     _openings_of_cell: list[Openings] = field(init=False)
     """For each cell, the times up to which its workers have become free."""
+    _around: list[tuple[Openings, ...]] = field(init=False)
+    """For each cell its own openings, and those of each partition that has it."""
     _opened: int = field(init=False, default=0)
     """Number of openings so far."""
 
     def __attrs_post_init__(self) -> None:
-        self._openings = [Openings() for _ in self.profile.bare]
-        self._openings_of_cell = [Openings() for _ in self.profile.cells.cells]
+        cells = self.profile.cells
+        self._openings = [Openings() for _ in cells.names]
+        self._openings_of_cell = [Openings() for _ in cells.cells]
+        pairs = zip(self._openings_of_cell, cells.containing, strict=True)
+        self._around = [(own, *(self._openings[it] for it in its)) for own, its in pairs]
         self._orders = {component: [] for component in self.profile.grids}
 
     def follow(self, view: BatchView) -> None:
@@ -116,8 +121,6 @@ class CellPlaces:
         if spoilt:
             self._plan_anew(view, spoilt)
         self._move_up(spoilt, opened - spoilt)
-        for grid in self.profile.grids.values():
-            grid.tidy()
 
     def fill(self, queue: Sequence[Queued]) -> None:
         """Give each job of the queue that has no place and does not start the earliest one that is
@@ -140,7 +143,7 @@ class CellPlaces:
         profile, now = self.profile, view.now
         cells = profile.cells
         free = cells.free(view.vacant)
-        profile.now, profile.bare = now, bare_of(cells, free)
+        profile.now = now
         spoilt, late = set[int](), now * (1 - ROUNDING)
         for component, grid in profile.grids.items():
             # A run that outlived its estimate has ended by now: jobs that waited for it end later,
@@ -182,8 +185,8 @@ class CellPlaces:
         out of the plan."""
         cells = self.profile.cells.cells
         for component, grid in self.profile.grids.items():
-            starting, there = self._due(component), [free[cell] for cell in grid.column_of]
-            planned = grid.now()
+            starting, planned = self._due(component), grid.now()
+            there = list(map(free.__getitem__, grid.column_of))
             if planned == there and not starting:
                 continue
             due = Counter[int]()
@@ -206,11 +209,9 @@ class CellPlaces:
     def _open(self, parts: Parts, end: float) -> None:
         """Record that workers of these cells have become free, up to the time `end` at most."""
         self._opened = number = self._opened + 1
-        containing, openings = self.profile.cells.containing, self._openings
         for cell, _ in parts:
-            for partition in containing[cell]:
-                openings[partition].add(number, end)
-            self._openings_of_cell[cell].add(number, end)
+            for openings in self._around[cell]:
+                openings.add(number, end)
 
     def _plan_anew(self, view: BatchView, spoilt: set[int]) -> None:
         """Give the jobs of these components their places anew, in the order of their starts; all
@@ -237,8 +238,11 @@ class CellPlaces:
         them = {
             component: order.copy() if component in opened else self._due(component)
             for component, order in self._orders.items()
-            if component not in spoilt
+            if (component in opened or (order and order[0].start <= now))
+            and component not in spoilt
         }
+        if not them:
+            return
         tried: dict[Kind, float] = {}
         sought: dict[tuple[int, bool], Sought] = {}
         moved, changed = self._moved, False
@@ -270,9 +274,12 @@ class CellPlaces:
         `sought` has, by partition and by whether windows leave jobs no place at all, how far
         others have been looked for in vain."""
         profile, start = self.profile, it.start
-        reach = far = self._openings[it.kind[0]].since(it.tried)
+        openings = self._openings[it.kind[0]]
+        reach = far = openings.since(it.tried)
         if it.settled != it.tried:
-            far = self._openings[it.kind[0]].since(it.settled)
+            far = openings.since(it.settled)
+        elif reach <= profile.now:
+            return False
         it.tried = self._opened
         place = None
         if reach > profile.now:
@@ -296,7 +303,8 @@ class CellPlaces:
         them now."""
         profile, start = self.profile, it.start
         before = start, it.parts
-        parts = profile.parts(it.waiting, profile.grid(it.waiting).at(start), before)
+        grid = profile.grids[it.component]
+        parts = profile.parts(grid, it.waiting, grid.at(start), before)
         if parts != it.parts:
             profile.take(before, it.waiting, 1)
             profile.take((start, parts), it.waiting)

@@ -31,8 +31,6 @@ class CellProfile:
     cells: Cells
     grids: dict[int, Grid]
     """The free workers of each component (`Cells.of_component`)."""
-    bare: list[int]
-    """Number of free workers of each partition now, those included that a window closes."""
 
     @classmethod
     def of(cls, view: BatchView, promises: Iterable[Reservation] = ()) -> CellProfile:
@@ -49,10 +47,19 @@ class CellProfile:
             component: Grid.of(now, free, cells, component, its)
             for component, its in changes.items()
         }
-        profile = cls(now, cells, grids, bare_of(cells, free))
+        profile = cls(now, cells, grids)
         for promise in promises:
             profile.take((promise.start, promise.parts), promise.waiting)
         return profile
+
+    @property
+    def bare(self) -> list[int]:
+        """Number of free workers of each partition now, those included that a window closes."""
+        found = [0] * len(self.cells.names)
+        for grid in self.grids.values():
+            for partition, column in grid.column_of_partition.items():
+                found[partition] = grid.counts[column]
+        return found
 
     def grid(self, waiting: Queued) -> Grid:
         """Return the grid of the cells that the job may use, and others."""
@@ -61,16 +68,17 @@ class CellProfile:
     def fitting(self, waiting: Queued) -> Parts:
         """Return how many workers of each cell the job gets if it starts now; empty if it cannot
         start."""
-        if waiting.processors > self.bare[waiting.job.partition]:
+        grid = self.grid(waiting)
+        if waiting.processors > grid.counts[grid.column_of_partition[waiting.job.partition]]:
             return ()
-        return self.parts(waiting, 0)
+        return self.parts(grid, waiting, 0)
 
-    def parts(self, waiting: Queued, step: int, place: Place | None = None) -> Parts:
+    def parts(self, grid: Grid, waiting: Queued, step: int, place: Place | None = None) -> Parts:
         """Return how many workers of each cell the job gets if it starts at this step of its grid
         (0: now); empty if too few stay free until its end in cells that no window closes meanwhile.
         With `place`, which begins later, it gives up this place."""
         cells, partition = self.cells, waiting.job.partition
-        grid, processors, held = self.grid(waiting), waiting.processors, waiting.held
+        processors, held = waiting.processors, waiting.held
         times, time = grid.times, grid.times[step]
         order = cells.open_in_order(partition, processors, held, time, step == 0)
         free = grid.free(order, step, bisect_left(times, time + held, step + 1), place)
@@ -82,7 +90,7 @@ class CellProfile:
         grid = self.grid(waiting)
         step = self._candidate(grid, waiting, 0)
         while step >= 0:
-            if parts := self.parts(waiting, step):
+            if parts := self.parts(grid, waiting, step):
                 return grid.times[step] if step else NOW, parts
             step = self._candidate(grid, waiting, step + 1)
         return inf, ()
@@ -95,8 +103,9 @@ class CellProfile:
         since, shortest = sought.before(processors, held)
         if since >= until:
             return None
-        grid = self.grid(waiting)
-        times, column = grid.times, grid.column_of_partition[waiting.job.partition]
+        partition = waiting.job.partition
+        grid = self.grids[self.cells.linked[partition]]
+        times, column = grid.times, grid.column_of_partition[partition]
         first = bisect_right(times, since) - 1 if since > times[0] else 0
         last = bisect_left(times, start)
         enough, beside = grid.spells(column, processors, first, last)
@@ -123,7 +132,7 @@ class CellProfile:
         times, soonest = grid.times, inf
         while (step := self._candidate(grid, waiting, first, until)) >= 0:
             soonest = min(soonest, times[step])
-            if parts := self.parts(waiting, step):
+            if parts := self.parts(grid, waiting, step):
                 return self._place(times[step], parts), soonest
             first = step + 1
         return None, soonest
@@ -142,12 +151,12 @@ class CellProfile:
         if begin >= until:
             return None, begin
         # That is the one for most; the next ones are looked at together.
-        if parts := self.parts(waiting, first, place):
+        if parts := self.parts(grid, waiting, first, place):
             return self._place(begin, parts), begin
         for step in self._beside(grid, waiting, place, first + 1, grid.at(start)):
             if times[step] >= until:
                 break
-            if parts := self.parts(waiting, step, place):
+            if parts := self.parts(grid, waiting, step, place):
                 return self._place(times[step], parts), begin
         return None, begin
 
@@ -234,7 +243,6 @@ class CellProfile:
         grid, held = self.grid(waiting), waiting.held
         if start == NOW:
             grid.change(parts, sign, 0, self.now + held)
-            self._take_now(parts, sign)
         else:
             grid.hold(parts, sign, max(start, self.now), start + held)
 
@@ -244,14 +252,9 @@ class CellProfile:
         begin = self.now if start == NOW else start
         if parts == before[1] and begin + waiting.held > before[0]:
             self.grid(waiting).slide(parts, begin, before[0], waiting.held)
-            if start == NOW:
-                self._take_now(parts, -1)
         else:
             self.take(before, waiting, 1)
             self.take(after, waiting)
-
-    def _take_now(self, parts: Parts, sign: int) -> None:
-        self.cells.take(parts, self.bare, sign)
 
 
 def bare_of(cells: Cells, free: Sequence[int]) -> list[int]:
@@ -263,7 +266,7 @@ def bare_of(cells: Cells, free: Sequence[int]) -> list[int]:
 def ends_of(running: Sequence[Run], cells: Cells, now: float) -> Sequence[Run]:
     """Return, by expected end, these runs and the workers that are not UP in the form of runs, all
     with their parts; `running` is that of a view at the time `now`."""
-    if all(run.parts for run in running):
+    if all(map(_parts, running)):
         return running
     runs = [_with_parts(run, cells) for run in running if run.entry is not None]
     return sorted([*runs, *_returns(running, cells, now)], key=end_of)
@@ -299,7 +302,7 @@ def _returns(running: Sequence[Run], cells: Cells, now: float) -> Iterator[Run]:
         yield Run(back, -1, count, None, (), -1, ((number, count),))
 
 
-end_of = attrgetter("end")
+end_of, _parts = attrgetter("end"), attrgetter("parts")
 
 
 def by_component(cells: Cells, parts: Parts) -> Iterable[tuple[int, Parts]]:

@@ -23,8 +23,10 @@ class Room(Protocol):
     """The free workers of cells, now and later, among which jobs are given their places."""
 
     cells: Cells
-    bare: list[int]
-    """Number of free workers of each partition now, those included that a window closes."""
+
+    @property
+    def bare(self) -> Sequence[int]:
+        """Number of free workers of each partition now, those included that a window closes."""
 
     def fitting(self, waiting: Queued) -> Parts:
         """Return how many workers of each cell the job gets if it starts now; empty if it cannot
@@ -38,6 +40,8 @@ class Room(Protocol):
         """Take the workers of a place for a job."""
 
 
+LAST = Run(inf, -1, 0, None, (), -1)
+"""Stands behind all runs that end."""
 Kind = tuple[int, int, float]
 """Kind of a job: (partition, processors, duration)."""
 
@@ -73,10 +77,10 @@ class Foreseen:
         return cls(running)
 
     def ends(self, view: BatchView) -> Sequence[Run]:
-        """Return the runs, by expected end, with their parts."""
+        """Return the runs, by expected end, with their parts, and LAST."""
         if self._ends is None:
             assert view.cells is not None
-            self._ends = ends_of(self.running, view.cells, view.now)
+            self._ends = [*ends_of(self.running, view.cells, view.now), LAST]
         return self._ends
 
     def __deepcopy__(self, _: object) -> Foreseen:
@@ -159,7 +163,7 @@ class FreeNow:
         return found
 
     def _first(self, asked: Kind, ends: Sequence[Run]) -> Later:
-        """Return what `_later` does for this kind of job; runs end as `ends` has them.
+        """Return what `_later` does for this kind of job; runs end as `ends` has them, with LAST.
 
         Nothing is reserved of its partition, so that its free workers only become more, and those
         of a start stay free as long as no window closes their cell.
@@ -169,21 +173,22 @@ class FreeNow:
         while True:
             may, same, over = cells.opening(*asked, time)
             # As long as the same cells are open, only runs that end change the number.
-            turn = min(same, over)
+            turn, count = min(same, over), sum(map(free.__getitem__, may))
             while True:
-                while at < len(ends) and (run := ends[at]).end <= time:
-                    for cell, number in run.parts:
-                        free[cell] += number
-                    at += 1
-                enough = sum([free[cell] for cell in may]) >= processors
-                if enough and (parts := self._at(asked, may, time, free)):
-                    return Later((time, parts), free)
-                following = ends[at].end if at < len(ends) else inf
-                time = min(over, following)
-                if time == inf:
-                    return Later((inf, ()), free)
-                if following >= turn:
-                    break
+                following = ends[at].end
+                if following > time:
+                    if count >= processors and (parts := self._at(asked, may, time, free)):
+                        return Later((time, parts), free)
+                    if following >= turn:
+                        break
+                    time = following
+                for cell, number in ends[at].parts:
+                    free[cell] += number
+                    count += number if cell in may else 0
+                at += 1
+            time = min(over, following)
+            if time == inf:
+                return Later((inf, ()), free)
 
     def _at(self, asked: Kind, may: CellNumbers, time: float, free: Sequence[int]) -> Parts:
         """Return how many workers of each cell a job of this kind gets at `time`, of the cells
@@ -255,6 +260,12 @@ class _Round:
         for partition in self.room.cells.sharing[waiting.job.partition]:
             self.left[partition] -= 1
 
+    def widest(self) -> list[float]:
+        """Return for each partition the most workers of a job that may start or get a reservation
+        yet."""
+        pairs = zip(self.left, self.room.bare, strict=True)
+        return [inf if left > 0 else bare for left, bare in pairs]
+
     def _begin(self, waiting: Queued, parts: Parts) -> None:
         self.room.take((NOW, parts), waiting)
         self.starts.append(waiting)
@@ -301,14 +312,16 @@ def planned_in_cells(view: BatchView, most: int | None, counted: bool) -> Decisi
     now = FreeNow.of(view) if most == 1 else None
     room: Room = CellProfile.of(view) if now is None else now
     current = _Round.of(room, len(queue) if most is None else most)
-    left, bare = current.left, room.bare
+    left, widest = current.left, current.widest()
     for waiting in queue:
-        partition = waiting.job.partition
-        if left[partition] > 0:
+        if waiting.processors > widest[waiting.job.partition]:
+            continue
+        if left[waiting.job.partition] > 0:
             if not current.give(waiting) or counted:
                 current.count(waiting)
-        elif waiting.processors <= bare[partition]:
-            current.start(waiting)
+        elif not current.start(waiting):
+            continue
+        widest = current.widest()
     decision = current.decision()
     decision.memory = None if now is None else now.known
     if most is None:

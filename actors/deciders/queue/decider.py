@@ -390,7 +390,7 @@ class QueueDecider(Decider):
         start = self.scheduler.dispatcher.start_among
         copy, held, own = start(index, processors, cause, former, why, ready, sources)
         if self.within is not None:
-            return self.within.run(waiting, held, own, copy, now)
+            return self.within.run(waiting, held, own, copy, now, sources.parts)
         size = processors if held is own else size_of(held)
         return Run(now + waiting.held, index, size, waiting, held, copy)
 
