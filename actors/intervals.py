@@ -154,20 +154,11 @@ def without(intervals: Intervals, gone: Iterable[int]) -> Intervals:
     The time grows with the number of numbers to leave out, and hardly with that of intervals.
     """
     spans = list(intervals)
-    leave_out(spans, gone)
-    return tuple(spans)
-
-
-def leave_out(spans: list[tuple[int, int]], gone: Iterable[int]) -> int:
-    """Leave the numbers in `gone` out of the intervals `spans`, in place. Return how many of them
-    were in one."""
-    found = 0
     for number in gone:
         k = bisect_right(spans, (number, math.inf)) - 1
         if k >= 0 and number <= spans[k][1]:
             _cut(spans, k, number)
-            found += 1
-    return found
+    return tuple(spans)
 
 
 def _cut(spans: list[tuple[int, int]], place: int, number: int) -> None:
@@ -346,7 +337,7 @@ class Numbers:
         average, this way 7; and it is intervals that cost.
         """
         if former and size_of(former) == count and self.has(former):
-            self._carve(former)
+            self.remove(former)
             return former
         return self._fewest(count)
 
@@ -369,11 +360,7 @@ class Numbers:
             del starts[:whole], ends[:whole]
         return taken
 
-    def remove(self, numbers: Intervals) -> None:
-        """Remove these numbers, all of which are free, from the free ones."""
-        self._carve(numbers)
-
-    def release(self, taken: Sequence[tuple[int, int]]) -> None:
+    def release(self, taken: Intervals) -> None:
         """Make these numbers free again."""
         starts, ends = self._starts, self._ends
         for first, last in taken:
@@ -422,7 +409,8 @@ class Numbers:
                 return False
         return True
 
-    def _carve(self, wanted: Intervals) -> None:
+    def remove(self, wanted: Intervals) -> None:
+        """Remove these numbers, all of which are free, from the free ones."""
         # Where possible an end of a gap is moved, which takes half as long as replacing a slice.
         starts, ends = self._starts, self._ends
         for first, last in wanted:

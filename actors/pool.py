@@ -16,7 +16,6 @@ from actors.intervals import (
     added,
     common,
     intervals_of,
-    leave_out,
     members,
     merged,
     size_of,
@@ -293,7 +292,7 @@ class Pool:
             spans = intervals_of(lost)
             if self.changing:
                 self._hold(spans, -1)
-            self._free(len(lost), spans)
+            self._free(len(lost), spans, [n for n in lost if n in self.away])
             numbers = intervals_of(sorted(set(had).difference(lost)))
         elif count > len(had):
             gained = self.allocate(copy, count - len(had), index)
@@ -328,7 +327,7 @@ class Pool:
             return numbers
         if self.rest:
             self.rest.difference_update(members(numbers))
-        self._free(count, numbers)
+        self._free(count, numbers, self._gone(copy, count, numbers) if self.away else ())
         return numbers
 
     def release_early(self, copy: int) -> Intervals:
@@ -336,26 +335,32 @@ class Pool:
         them."""
         index, count, numbers = self.held[copy]
         self.held[copy] = index, 0, ()
+        self._free(count, numbers, self._gone(copy, count, numbers))
         if self.changing:
             self._hold(numbers, -1)
-        self._free(count, numbers)
         return numbers
 
-    def _free(self, count: int, taken: Intervals) -> None:
+    def _gone(self, copy: int, count: int, numbers: Intervals) -> Sequence[int]:
+        """Return those workers of the copy numbered `copy` that are not UP; `numbers` are all that
+        it holds, `count` in number."""
+        away, holders = self.away, self._holders
+        if count < len(away):
+            return [n for n in members(numbers) if n in away]
+        return [n for n in away if holders[n] == copy]
+
+    def _free(self, count: int, taken: Intervals, gone: Sequence[int]) -> None:
         """Count those of the workers `taken`, `count` in number, as free that are UP and are no
-        spares."""
-        spans: Sequence[tuple[int, int]] = taken
-        if taken and (self.away or self.spares):
-            spans, most, gone = list(taken), self.size - 1, self.away
-            if taken[-1][1] > most:
-                spans = [(first, min(last, most)) for first, last in taken if first <= most]
-                count = size_of(spans)
-            if count < len(gone):
-                gone = {n: gone[n] for n in members(spans) if n in gone}
-            count -= leave_out(spans, gone)
-        self.free += count
-        if self.numbers is not None and spans:
-            self.numbers.release(spans)
+        spares. `gone` are those of them that are not UP."""
+        size = self.size
+        if self.spares and taken and taken[-1][1] >= size:
+            taken = tuple((first, min(last, size - 1)) for first, last in taken if first < size)
+            count, gone = size_of(taken), [n for n in gone if n < size]
+        self.free += count - len(gone)
+        numbers = self.numbers
+        if numbers is not None:
+            numbers.release(taken)
+            for n in gone:
+                numbers.remove(((n, n),))
 
     def release_one(self, copy: int, worker: int) -> None:
         """Take back one worker from the copy numbered `copy`. If it is UP and no spare, it is free
