@@ -351,10 +351,10 @@ class Pool:
     def _free(self, count: int, taken: Intervals, gone: Sequence[int]) -> None:
         """Count those of the workers `taken`, `count` in number, as free that are UP and are no
         spares. `gone` are those of them that are not UP."""
-        size = self.size
-        if self.spares and taken and taken[-1][1] >= size:
-            taken = tuple((first, min(last, size - 1)) for first, last in taken if first < size)
-            count, gone = size_of(taken), [n for n in gone if n < size]
+        if self.spares and taken and taken[-1][1] >= self.size:
+            most = self.size - 1
+            taken = tuple((first, min(last, most)) for first, last in taken if first <= most)
+            count, gone = size_of(taken), [n for n in gone if n <= most]
         self.free += count - len(gone)
         numbers = self.numbers
         if numbers is not None:
@@ -379,7 +379,7 @@ class Pool:
             if first == last:
                 self._holders[first] = copy
             else:
-                self._held_by[first : last + 1].fill(copy)
+                self._held_by[first : last + 1] = copy
 
     # --- workers change -----------------------------------------------------------------------
 

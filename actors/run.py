@@ -386,22 +386,22 @@ class Run:
             self.part = IDLE
             return True, cause
         rate, end, actor = 0.0, inf, self.actor
+        loop, number = actor.system.loop, self.number
         if stage in BY_MESSAGES:
             self.part = IDLE
         else:
-            rate, now = self._rate(), actor.system.loop.now
+            rate, now = self._rate(), loop.now
             self.part = Progress(length, 0, rate, now)
             if rate == 1 or not length:  # `Progress.end`, for a part that begins
                 end = now + length
             elif rate:
                 end = now + length / rate
         if length and step is not OVERDUE:  # in OVERDUE the run computes on
-            name, number = actor.name, self.number
-            cause = actor.record(cause, StageStarted, name, number, stage, rate, self.base)
+            cause = actor.record(cause, StageStarted, actor.name, number, stage, rate, self.base)
         if end < inf:
             self.due, self.cause = end, cause
             phase = RUNS_END if step is LAST_VERIFICATION else PARTS_END
-            self._timer = actor.system.loop.schedule(end, phase, actor, self._over, cause)
+            self._timer = loop.schedule(end, phase, actor, self._over, cause)
         if (self._computing or stage is COMPUTES) and self.owner.parts.watchers:
             self._watch()
         return False, cause

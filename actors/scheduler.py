@@ -194,14 +194,14 @@ class Scheduler(Actor):
     def worker_state_changed(self, message: StateChanged, cause: int) -> None:
         if self.system.journal.length >= self.look_at:
             self._look_for_progress()
-        worker, state = message.index, message.state
-        copy, dispatcher = self.pool.move(worker, state, message.until), self.dispatcher
+        worker, state, pool, dispatcher = message.index, message.state, self.pool, self.dispatcher
+        copy = pool.move(worker, state, message.until)
         if state is UP:
             if dispatcher.tracker is not None:
                 dispatcher.tracker.free(((worker, worker),), cause)
             for part in self.to[CAME_UP]:
                 part.came_up(worker, message.repaired, cause)
-        if worker in self.pool.rest:
+        if worker in pool.rest:
             copy = -1
         job = None if copy < 0 else dispatcher.job_of(copy)
         if job is not None:

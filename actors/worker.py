@@ -325,24 +325,24 @@ class Worker(Actor):
         return down or loop.due_by < self._until or bool(self._broken)
 
     def _fail(self, fault: Fail, now: float, due_by: float) -> None:
-        self._until, known = now + fault.downtime, now + fault.detection
+        self._until = over = now + fault.downtime
+        known, broken = now + fault.detection, self._broken
         if fault.downtime:
-            self.at(self._until, TURN, self.system.origin, STATES_CHANGE)
+            self.at(over, TURN, self.system.origin, STATES_CHANGE)
         if self.state is not DOWN:
-            back = self._owned is UP and self._until <= due_by and not self._broken
-            hidden = known > due_by and not back
-            lasts = fault.detection or fault.logs_detection or self._until > due_by
-            until = self._until if lasts and not self._broken else None
+            hidden = known > due_by and (over > due_by or bool(broken) or self._owned is not UP)
+            lasts = fault.detection or fault.logs_detection or over > due_by
+            until = over if lasts and not broken else None
             detection = fault.detection if fault.logs_detection else None
             outside = self._failed_by if fault.law < 0 else self.system.origin
             cause = self._struck[0][1] if self._struck else outside
             fall = self._change(DOWN, until, hidden, detection, cause)
-            self._downtime_end = self._until, fall
+            self._downtime_end = over, fall
             if hidden and self._hidden is None:
                 self._hide(known, fall)
         else:
             # The fault prolongs the present DOWN.
-            self._downtime_end = self._until, self._went_down
+            self._downtime_end = over, self._went_down
             self._prolonged = known if self._struck and known > due_by else None
         if self._hidden is not None and known < self._hidden[0]:
             self._hide(known, self._hidden[1])  # this fault is detected before the earlier one

@@ -352,7 +352,6 @@ class QueueDecider(Decider):
         """Start these jobs of the decision on workers of `sources`; `first`: it has started none
         before."""
         state, dispatcher, now = self.state, self.scheduler.dispatcher, self.state.loop.now
-        start, lead = dispatcher.start_some, starts[0] if first else None
         logged, plain = dispatcher.tracker is not None, self.plain
         for waiting in starts:
             index, processors = waiting.key[1], waiting.processors
@@ -362,7 +361,7 @@ class QueueDecider(Decider):
             why = partial(self.promises.why, decision, waiting) if logged else None
             former = state.former.get(index, ()) if state.former else ()
             if plain:
-                copy, numbers = start(index, processors, cause, former, why)
+                copy, numbers = dispatcher.start_some(index, processors, cause, former, why)
                 run = Run(now + waiting.held, index, processors, waiting, numbers, copy)
             else:
                 run = self._start_among(waiting, processors, cause, former, why, sources)
@@ -370,7 +369,7 @@ class QueueDecider(Decider):
             for book in self.books:
                 book.started(run)
             if logged:
-                self.promises.started(index, waiting is lead)
+                self.promises.started(index, first and waiting is starts[0])
             if index in self.most:
                 self.copied[index] = waiting, 1
 
