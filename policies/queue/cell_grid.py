@@ -13,7 +13,6 @@ from attrs import define, field
 from numpy.typing import NDArray
 
 from policies.interface.cells import CellNumbers, Cells, Parts
-from policies.queue.free_profile import FEW
 
 Place = tuple[float, Parts]
 """A start, and how many workers of each cell the job gets then."""
@@ -26,8 +25,12 @@ SUMS = 24
 dropped and made again."""
 KEPT = 4_096
 """Largest number of sets of workers whose addition to a row is kept."""
+FEW = 48
+"""Number of steps up to which reading their numbers one by one is as fast as through numpy."""
 SHORT = 4
 """Number of steps up to which their numbers are changed one by one."""
+LEAST = 16
+"""Number of steps below which none are merged."""
 Adds = list[tuple[int, int]]
 """Pairs (column, number)."""
 Changes = Sequence[tuple[float, Parts]]
@@ -63,11 +66,13 @@ class Grid:
     """Number of columns of single cells and of each partition."""
     _added: dict[Parts, Adds] = field(init=False, factory=dict)
     """Maps workers, counted by cell, to what they add to a step."""
+    _rows_added: dict[Parts, NDArray[np.int64]] = field(init=False, factory=dict)
+    """Maps workers, counted by cell, to the same as a row of numbers."""
     _merged: int = field(init=False)
     """Number of steps when they were last merged."""
 
     def __attrs_post_init__(self) -> None:
-        self._merged, self._own = max(FEW, len(self.times)), self.width
+        self._merged, self._own = max(LEAST, len(self.times)), self.width
 
     @classmethod
     def of(
@@ -143,7 +148,7 @@ class Grid:
             found = self._sums[cells] = kept.shape[1]
             self.counts = array("q", np.column_stack((kept, own)).tobytes())
             self.width = found + 1
-            self._added.clear()
+            self._forget()
         return found
 
     def few(self, column: int, processors: int, first: int, end: int) -> bytes:
@@ -242,7 +247,7 @@ class Grid:
         (rows[1:] != rows[:-1]).any(axis=1, out=differs[1:])
         self.times = list(compress(self.times, differs.tolist()))
         self.counts = array("q", rows[differs].tobytes())
-        self._merged = max(FEW, len(self.times))
+        self._merged = max(LEAST, len(self.times))
 
     def _add(self, parts: Parts, sign: int, step: int, end: int) -> None:
         """Add these workers, times `sign`, to the steps from `step` on, before step `end`."""
@@ -258,21 +263,27 @@ class Grid:
                 for at in range(first + column, stop, width):
                     counts[at] += count
         else:
-            row = np.zeros(width, dtype=np.int64)
-            for column, count in adds:
-                row[column] = sign * count
-            self.rows[step:end] += row
+            row = self._rows_added.get(parts)
+            if row is None:
+                row = self._rows_added[parts] = np.zeros(width, dtype=np.int64)
+                for column, count in adds:
+                    row[column] = count
+            (np.add if sign > 0 else np.subtract)(rows := self.rows[step:end], row, out=rows)
 
     def _adds(self, parts: Parts) -> Adds:
         """Return what these workers add to a step."""
         if len(self._added) == KEPT:
-            self._added.clear()
+            self._forget()
         own = [(self.column_of[cell], count) for cell, count in parts]
         for cells, column in self._sums.items():
             if count := sum(count for cell, count in parts if cell in cells):
                 own.append((column, count))
         self._added[parts] = own
         return own
+
+    def _forget(self) -> None:
+        self._added.clear()
+        self._rows_added.clear()
 
     def _insert(self, step: int, time: float) -> None:
         self.times.insert(step, time)
