@@ -265,8 +265,8 @@ class Dispatcher:
         return job is not None
 
     def job_of(self, copy: int) -> Actor | None:
-        """Return the address of the job of the copy with this number; None if it is -1."""
-        return self.jobs.get(self.pool.held[copy][0]) if copy >= 0 else None
+        """Return the address of the job of the copy with this number; None if the job is gone."""
+        return self.jobs.get(self.pool.held[copy][0])
 
     def present(self, numbers: Intervals) -> str:
         """Return, as logs write numbers, the workers of `numbers` that a copy can use already:

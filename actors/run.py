@@ -104,7 +104,7 @@ class Run:
     part: Progress = field(init=False, default=IDLE)
     """Progress of the present part, in work or time units, or in bytes where it saves to shared
     storage or loads from it."""
-    base: float = field(init=False)
+    base: float = field(init=False, default=0)
     """Work done when the present part began."""
     exposed: float = field(init=False, default=0)
     """Workers x computing time since the last verified point (R3)."""
@@ -133,8 +133,8 @@ class Run:
     def __attrs_post_init__(self) -> None:
         self.actor, begins = self.copy.job, self.plan.begins
         self._over = PartDue(self.copy.number, self.number)
-        self.base = begins.of(self.work) if begins else 0
-        self.exposed = begins.exposed if begins else 0
+        if begins is not None:
+            self.base, self.exposed = begins.of(self.work), begins.exposed
 
     # --- what others ask ----------------------------------------------------------------------
 
@@ -238,15 +238,15 @@ class Run:
         then pass all parts of length 0 at once. `cause` is the number of the event that leads to
         it; return that of the last event that follows. Raises UnexpectedMessage where the table has
         no function."""
-        over = True
-        while over:
+        while True:
             answer = ANSWERS.get((self.step, stimulus))
             if answer is None:
                 run = f"run {self.number} of {self.actor.name} in {self.step.name}"
                 raise UnexpectedMessage(f"{run} does not expect {stimulus.name}")
             over, cause = answer(self, cause)
+            if not over:
+                return cause
             stimulus = OVER
-        return cause
 
     def end(self, outcome: Outcome, cause: int, kept: bool = False) -> int:
         """End the run with this outcome, and log it. A checkpoint under way is given up, and
@@ -386,7 +386,7 @@ class Run:
             self.part = IDLE
             return True, cause
         rate, end, actor = 0.0, inf, self.actor
-        loop, number = actor.system.loop, self.number
+        loop = actor.system.loop
         if stage in BY_MESSAGES:
             self.part = IDLE
         else:
@@ -397,7 +397,9 @@ class Run:
             elif rate:
                 end = now + length / rate
         if length and step is not OVERDUE:  # in OVERDUE the run computes on
-            cause = actor.record(cause, StageStarted, actor.name, number, stage, rate, self.base)
+            cause = actor.record(
+                cause, StageStarted, actor.name, self.number, stage, rate, self.base
+            )
         if end < inf:
             self.due, self.cause = end, cause
             phase = RUNS_END if step is LAST_VERIFICATION else PARTS_END

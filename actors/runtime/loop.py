@@ -99,17 +99,16 @@ class VirtualTimeLoop(NoOutsideWorld):
         At infinity the message never comes (`sleep(inf)` waits for a cancellation). Raises
         ValueError where `when` lies in the past or is not a number.
         """
-        now = self.now
         entry = [when, next(self._orders[phase]), target, message, cause]
-        if now < when < inf:
+        if self.now < when < inf:
             heappush(self._heap, entry)
-        elif when == now:
+        elif when == self.now:
             if phase is WORK_ENDS:
                 self._queue.append((DUE, entry, cause))
             else:
                 heappush(self._heap, entry)
         elif when != inf:
-            raise ValueError(f"nothing can come at {when!r}: it is {now!r} now")
+            raise ValueError(f"nothing can come at {when!r}: it is {self.now!r} now")
         return entry
 
     def cancel(self, timer: Timer) -> None:
