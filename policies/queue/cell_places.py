@@ -84,6 +84,8 @@ class CellPlaces:
     """
 
     profile: CellProfile
+    free: Sequence[int]
+    """Number of free workers of each cell at the last decision, before its starts."""
     due: dict[int, Placed] = field(factory=dict)
     """Maps a waiting job's index to its place."""
     promised: dict[int, float] = field(factory=dict)
@@ -116,11 +118,14 @@ class CellPlaces:
     def follow(self, view: BatchView) -> None:
         """Bring the plan up to this instant: let due jobs start, move others up where runs have
         ended early, and plan anew the jobs whose components something unforeseen has changed."""
+        free = self.profile.cells.free(view.vacant)
+        quiet = self._quiet(view, free)
+        self.free = free
         self.new_promises, self.starts, self.places = [], [], {}
-        spoilt, opened = self._advance(view)
+        spoilt, opened = self._advance(view, free, quiet)
         if spoilt:
-            self._plan_anew(view, spoilt)
-        self._move_up(spoilt, opened - spoilt)
+            self._plan_anew(view, spoilt, quiet)
+        self._move_up(spoilt | quiet, opened - spoilt)
 
     def fill(self, queue: Sequence[Queued]) -> None:
         """Give each job of the queue that has no place and does not start the earliest one that is
@@ -136,29 +141,58 @@ class CellPlaces:
 
     # --- what has come otherwise than planned --------------------------------------------------
 
-    def _advance(self, view: BatchView) -> tuple[set[int], set[int]]:
-        """Move the profile to this instant. Return two sets of components (see `Cells.linked`):
-        those that have to be planned anew, and those in which workers have become free early or a
-        job was cancelled."""
+    def _overdue(self, now: float) -> set[int]:
+        """Return the components in which a run has outlived its estimate: jobs that waited for it
+        end later, too."""
+        late, orders = now * (1 - ROUNDING), self._orders
+        return {
+            component
+            for component, grid in self.profile.grids.items()
+            if grid.late or ((order := orders[component]) and order[0].start < late)
+        }
+
+    def _quiet(self, view: BatchView, free: Sequence[int]) -> set[int]:
+        """Return those overdue components in which nothing has happened since the last decision:
+        the run still goes on. What happens elsewhere does not change their plans."""
+        overdue = self._overdue(view.now)
+        if not overdue:
+            return overdue
+        cells, left = self.profile.cells, list(self.free)
+        component_of = cells.component_of
+        for parts in self.places.values():
+            for cell, count in parts:
+                left[cell] -= count
+        pairs = zip(left, free, component_of, strict=True)
+        changed = {component for before, after, component in pairs if before != after}
+        numbers = (cells.parts(((worker, worker),)) for worker in view.changed)
+        for parts in (*numbers, *(run.parts for run in view.early)):
+            changed.update(component_of[cell] for cell, _ in parts)
+        gone = (self.due[index] for index in view.cancelled if index in self.due)
+        changed.update(it.component for it in gone)
+        come = newcomers(view.queue, len(self.due), self.due)
+        changed.update(cells.linked[it.job.partition] for it in come)
+        return overdue - changed
+
+    def _advance(
+        self, view: BatchView, free: Sequence[int], quiet: set[int]
+    ) -> tuple[set[int], set[int]]:
+        """Move the profile to this instant, but for the components `quiet`. Return two sets of
+        components (see `Cells.linked`): those that have to be planned anew, and those in which
+        workers have become free early or a job was cancelled."""
         profile, now = self.profile, view.now
         cells = profile.cells
-        free = cells.free(view.vacant)
         profile.now = now
-        spoilt, late = set[int](), now * (1 - ROUNDING)
+        spoilt = self._overdue(now) - quiet
         for component, grid in profile.grids.items():
-            # A run that outlived its estimate has ended by now: jobs that waited for it end later,
-            # too.
-            order = self._orders[component]
-            if grid.late or (order and order[0].start < late):
-                spoilt.add(component)
-            grid.advance(now)
+            if component not in quiet:
+                grid.advance(now)
         opened = set[int]()
         for run in view.early:
             self._open(run.parts, run.end)
             for component, parts in by_component(cells, run.parts):
                 opened.add(component)
                 profile.grids[component].change(parts, 1, 0, run.end)
-        spoilt.update(self._disagreeing(now, free))
+        spoilt.update(self._disagreeing(now, free, quiet))
         for worker in view.changed:
             its = cells.parts(((worker, worker),))  # none for a spare
             spoilt.update(
@@ -179,12 +213,14 @@ class CellPlaces:
             self._orders[it.component].remove(it)
             yield it.component
 
-    def _disagreeing(self, now: float, free: Sequence[int]) -> Iterator[int]:
-        """Yield the components of which the plan has other numbers of free workers now than there
-        are in `free`. Idle workers that have gone DOWN in a window, as was planned for, are taken
-        out of the plan."""
+    def _disagreeing(self, now: float, free: Sequence[int], quiet: set[int]) -> Iterator[int]:
+        """Yield the components, but for `quiet` ones, of which the plan has other numbers of free
+        workers now than there are in `free`. Idle workers that have gone DOWN in a window, as was
+        planned for, are taken out of the plan."""
         cells = self.profile.cells.cells
         for component, grid in self.profile.grids.items():
+            if component in quiet:
+                continue
             starting, planned = self._due(component), grid.now()
             there = list(map(free.__getitem__, grid.column_of))
             if planned == there and not starting:
@@ -213,13 +249,15 @@ class CellPlaces:
             for openings in self._around[cell]:
                 openings.add(number, end)
 
-    def _plan_anew(self, view: BatchView, spoilt: set[int]) -> None:
-        """Give the jobs of these components their places anew, in the order of their starts; all
-        others keep theirs."""
+    def _plan_anew(self, view: BatchView, spoilt: set[int], quiet: set[int]) -> None:
+        """Give the jobs of the components `spoilt` their places anew, in the order of their starts;
+        all others keep theirs. The plans of `quiet` components stay as they are."""
+        kept = {it: self.profile.grids[it] for it in quiet}
         self.profile = CellProfile.of(view)
+        self.profile.grids |= kept
         self._open(tuple((cell, 1) for cell in range(len(self.profile.cells.cells))), inf)
         for component, order in self._orders.items():
-            for it in order if component not in spoilt else ():
+            for it in order if component not in spoilt | quiet else ():
                 self.profile.take((it.start, it.parts), it.waiting)
         anew = _in_order(self._orders[component] for component in spoilt)
         for it in anew:
@@ -375,7 +413,8 @@ def conservative_in_cells(view: BatchView) -> Decision:
     if isinstance(plan, CellPlaces):
         plan.follow(view)
     else:
-        plan = CellPlaces(CellProfile.of(view))
+        profile = CellProfile.of(view)
+        plan = CellPlaces(profile, profile.cells.free(view.vacant))
     plan.fill(view.queue)
     return Decision(plan.starts, memory=plan, promised=plan.new_promises, places=plan.places)
 

@@ -377,6 +377,16 @@ def with_standbys(jobs: list[Table], standbys: int, policy: str) -> list[Table]:
     [{"processors": n, "time": 1, "estimate": it} for n, it in [(1, 1), (1, 2), (4, 1)]],
     *([], [(0, 1, {0})], "conservative", 0, "lowest"),
 )
+@example(
+    [{"processors": 1, "time": 6, "release": 11, "estimate": 9}],
+    [
+        {"processors": 3, "time": 12, "release": 1, "estimate": 5},
+        {"processors": 3, "time": 6, "release": 7},
+        {"processors": 4, "time": 5, "release": 2, "estimate": 7},
+        {"processors": 3, "time": 11, "release": 3, "estimate": 4},
+    ],
+    *([], [(17, 5, {2})], "conservative", 0, "lowest"),
+)
 def test_jobs_of_disjoint_partitions_run_as_in_scenarios_of_their_own(
     here: list[Table],
     there: list[Table],
