@@ -13,6 +13,7 @@ import pytest
 from attrs import frozen
 
 import sims
+from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
 from sims.telling import in_units
 
@@ -184,7 +185,7 @@ def test_the_guide_on_clusters_says_what_a_debug_partition_costs(
     ]
     report = holdfast.run(SWF.with_suffix(".toml"), {"platform.partitions": partitions}).report
     for queue, text in zip("12", told, strict=True):
-        of = report.jobs.queues == queue
+        of = report.jobs.whose[By.QUEUE] == queue
         assert report.jobs.wait[of].mean() == pytest.approx(means[queue])
         assert in_units(means[queue], "s") == text
         assert text in PAGE.read_text()
