@@ -145,7 +145,7 @@ class Cells:
 
     @cached_property
     def containing(self) -> tuple[tuple[int, ...], ...]:
-        """For each cell the numbers of the partitions that contain it."""
+        """Numbers of the partitions that contain each cell."""
         return tuple(cell.partitions for cell in self.cells)
 
     @cached_property

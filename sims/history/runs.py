@@ -83,7 +83,7 @@ class Runs(Workers):
     parts: Sequence[Part] = field(init=False, default=())
     """The mechanisms of runs, each of which follows events of its own."""
     completing: Sequence[Part] = field(init=False, default=())
-    """Those that know more of a job than its submission says."""
+    """Mechanisms that know more of a job than its submission says."""
     waiting: int = field(init=False, default=0)
     """Number of jobs that hold no workers."""
     _runs: dict[Key, Run] = field(init=False, factory=dict)
@@ -413,7 +413,7 @@ class Part:
         """Map each event class to the method that brings the state up to date with it."""
 
     def submitted(self, job: Job) -> None:
-        """Add to a job, which has just been submitted, what the part knows of it."""
+        """Add the part's own knowledge to a job that has just been submitted."""
 
     def pools(self) -> Iterable[Partition]:
         """Return the sets of workers to which jobs of the queue are kept."""

@@ -63,7 +63,7 @@ class Jobs:
     processors: NDArray[np.int64]
     """Largest number of processors that the job held at one time."""
     whose: Mapping[By, Words]
-    """For each way of `OWNED` the name that each job has by it; empty if unknown."""
+    """Maps each way of `OWNED` to the name that each job has by it; empty if unknown."""
     bound: float
     """Smallest own time of bounded slowdown, in time units."""
     work: Floats
