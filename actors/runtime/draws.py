@@ -68,7 +68,7 @@ class UnitDraws:
         self._blocks: dict[int, int] = {}
         """Number of blocks of each unit's numbers that have been begun."""
         self._left: dict[int, list[float]] = {}
-        """Maps each unit to the numbers that are left of its present block, the next number last."""
+        """Maps units to the numbers that are left of their present blocks, the next one last."""
         self._tables: dict[tuple[int, int], memoryview] = {}
         self.drew = False
         """Whether anything has been drawn."""
