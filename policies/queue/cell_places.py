@@ -119,10 +119,11 @@ class CellPlaces:
         """Bring the plan up to this instant: let due jobs start, move others up where runs have
         ended early, and plan anew the jobs whose components something unforeseen has changed."""
         free = self.profile.cells.free(view.vacant)
-        quiet = self._quiet(view, free)
+        overdue = self._overdue(view.now)
+        quiet = self._quiet(view, free, overdue) if overdue else overdue
         self.free = free
         self.new_promises, self.starts, self.places = [], [], {}
-        spoilt, opened = self._advance(view, free, quiet)
+        spoilt, opened = self._advance(view, free, overdue - quiet, quiet)
         if spoilt:
             self._plan_anew(view, spoilt, quiet)
         self._move_up(spoilt | quiet, opened - spoilt)
@@ -144,19 +145,15 @@ class CellPlaces:
     def _overdue(self, now: float) -> set[int]:
         """Return the components in which a run has outlived its estimate: jobs that waited for it
         end later, too."""
-        late, orders = now * (1 - ROUNDING), self._orders
-        return {
-            component
-            for component, grid in self.profile.grids.items()
-            if grid.late or ((order := orders[component]) and order[0].start < late)
-        }
+        late, found = now * (1 - ROUNDING), set[int]()
+        for component, order in self._orders.items():
+            if (order and order[0].start < late) or self.profile.grids[component].late:
+                found.add(component)
+        return found
 
-    def _quiet(self, view: BatchView, free: Sequence[int]) -> set[int]:
-        """Return those overdue components in which nothing has happened since the last decision:
-        the run still goes on. What happens elsewhere does not change their plans."""
-        overdue = self._overdue(view.now)
-        if not overdue:
-            return overdue
+    def _quiet(self, view: BatchView, free: Sequence[int], overdue: set[int]) -> set[int]:
+        """Return those of the `overdue` components in which nothing has happened since the last
+        decision: the run still goes on. What happens elsewhere does not change their plans."""
         cells, left = self.profile.cells, list(self.free)
         component_of = cells.component_of
         for parts in self.places.values():
@@ -174,15 +171,14 @@ class CellPlaces:
         return overdue - changed
 
     def _advance(
-        self, view: BatchView, free: Sequence[int], quiet: set[int]
+        self, view: BatchView, free: Sequence[int], spoilt: set[int], quiet: set[int]
     ) -> tuple[set[int], set[int]]:
         """Move the profile to this instant, but for the components `quiet`. Return two sets of
-        components (see `Cells.linked`): those that have to be planned anew, and those in which
-        workers have become free early or a job was cancelled."""
+        components (see `Cells.linked`): those that have to be planned anew, `spoilt` among them,
+        and those in which workers have become free early or a job was cancelled."""
         profile, now = self.profile, view.now
         cells = profile.cells
         profile.now = now
-        spoilt = self._overdue(now) - quiet
         for component, grid in profile.grids.items():
             if component not in quiet:
                 grid.advance(now)
