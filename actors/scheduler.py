@@ -150,9 +150,7 @@ class Scheduler(Actor):
         if dispatcher.tracker is not None:
             dispatcher.tracker.want(index, cause)
         self.decider.submitted(described, cause)
-        if not self.deciding:
-            self.deciding, self.trigger = True, cause
-            self.then(DECIDE, cause, DECISION)
+        self._decide_next(cause)
 
     @handles(CopyOver)
     def release(self, message: CopyOver, cause: int) -> None:
@@ -170,9 +168,7 @@ class Scheduler(Actor):
         self.decider.over(message, cause)
         if message.gone:
             self._count_out(message.index, message.outcome, cause)
-        if not self.deciding:
-            self.deciding, self.trigger = True, cause
-            self.then(DECIDE, cause, DECISION)
+        self._decide_next(cause)
 
     @handles(ProgressReport)
     def progress_reported(self, message: ProgressReport, cause: int) -> None:
@@ -313,6 +309,14 @@ class Scheduler(Actor):
         number of the event that calls for the decision."""
         if not self.deciding:
             self.decide_soon(cause)
+
+    def _decide_next(self, cause: int) -> None:
+        """Have the decider decide, unless it is about to: at once if nothing else happens at this
+        instant, otherwise once all else of it has been handled. A handler may call this only as the
+        last thing that it does. `cause` is as in `decide_soon`."""
+        if not self.deciding:
+            self.deciding, self.trigger = True, cause
+            self.then(DECIDE, cause, DECISION)
 
     def decide_soon(self, cause: int) -> None:
         """Have the decider decide at this instant, once all else of it has been handled. `cause` is

@@ -102,9 +102,9 @@ class CellsOfPool:
         chosen: Parts = (),
     ) -> Run:
         """Return a run that starts now: the copy numbered `copy` of the job of `waiting`, which
-        holds the workers `numbers` and computes on `members`, with `chosen` (`Sources.parts`) if
-        it got as many as it asked for. It is expected to end when its job is
-        believed to, or when a window takes a member DOWN."""
+        holds the workers `numbers` and computes on `members`. `chosen` says how many of these are
+        of each cell, where the decision did (`Sources.parts`). The run is expected to end when its
+        job is believed to, or when a window takes a member DOWN."""
         size = size_of(numbers)
         if members is numbers and chosen and size == waiting.processors:
             parts = own = chosen

@@ -373,8 +373,8 @@ class Cells:
             return own, inf, inf
         # The cells depend only on how many windows begin before its end and are over by its start.
         begins, ends = self._turns[partition]
-        begun = bisect_left(begins, (start + held) * (1 - ROUNDING))
-        over = bisect_right(ends, start * (1 + ROUNDING))
+        begun = bisect_left(begins, (start + held) * EARLIER)
+        over = bisect_right(ends, start * LATER)
         found = self._open.get((partition, begun, over))
         if found is None:
             found = tuple(k for k in own if not self.cells[k].windows.closed(start, start + held))
@@ -415,7 +415,7 @@ class Cells:
         if len(cells) < 2:
             return cells
         begins, ends = self._all_turns
-        passed = bisect_right(begins, start), bisect_right(ends, start * (1 + ROUNDING))
+        passed = bisect_right(begins, start), bisect_right(ends, start * LATER)
         found = self._ordered.get((cells, now, passed))
         if found is None:
             key = partial(self._rank, start, now)
@@ -429,9 +429,8 @@ class Cells:
         # Both depend only on how many windows have begun and ended.
         begins, ends = self._turns[partition]
         begun, over = bisect_right(begins, start), bisect_right(ends, start * LATER)
-        if held == inf or processors > self.lasting[partition]:
-            until = -1
-        else:
+        until = -1
+        if not self.never_fits(partition, processors, held):
             until = bisect_left(begins, (start + held) * EARLIER)
         found = self._taken.get((partition, begun, over, until, now))
         if found is None:

@@ -107,7 +107,7 @@ class BatchJob:
     def overhead(self) -> float:
         """Time for which an attempt holds its processors besides computing: choice of workers,
         start-up and verification."""
-        return self.select + self.startup + self.verification
+        return self.preparation + self.verification
 
     def believed(self, processors: int) -> float:
         """Return the time that one attempt on `processors` processors is expected to take, without

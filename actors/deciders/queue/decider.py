@@ -214,7 +214,7 @@ class QueueDecider(Decider):
         for part in self.parts:
             part.changed(worker, state)
         # Most faults of a wide job meet an empty queue, and a decision takes a tenth of their time.
-        return bool(self.watchful or self.state.queue or self.arrived)
+        return not self.idle
 
     @property
     def idle(self) -> bool:

@@ -20,6 +20,19 @@ from tests.sims.cli.fork_server import can_fork, fork
 
 ROOT = Path(__file__).parents[3]
 
+STATED = """
+name = "stated"
+unit = "s"
+platform = { workers = 4 }
+policy = { name = "EASY" }
+job = { kind = "rigid", jobs = [
+  { processors = 4, time = 10 },
+  { processors = 2, time = 9, release = 1 },
+  { processors = 3, time = 3, release = 2 },
+  { processors = 1, time = 1, release = 3 },
+] }
+"""
+"""A scenario that states its jobs and draws nothing at random."""
 TINY = """\
 name = "tiny"
 

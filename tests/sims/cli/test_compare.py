@@ -20,7 +20,7 @@ from sims.estimates import rounded
 from sims.intervals import NONE, Estimate
 from sims.plots import comparisons
 from tests.case_files import listed
-from tests.sims.cli.commands import FEW, TINY, Shell, ended, python, spawn, until
+from tests.sims.cli.commands import FEW, STATED, TINY, Shell, ended, python, spawn, until
 from tests.sims.kinds import SCENARIOS
 
 VOLATILE = SCENARIOS / "volatile20.toml"
@@ -133,20 +133,6 @@ def test_a_variant_compared_with_itself_is_no_better_and_no_worse(shell: Shell) 
     assert rows[1][:-9] == [rows[0][0], "(2)", *rows[0][1:-7]]
     assert rows[1][-6:-3] == rows[0][-4:-1]
     assert rows[1][-3:] == ["no", "difference", "shown"]
-
-
-STATED = """
-name = "stated"
-unit = "s"
-platform = { workers = 4 }
-policy = { name = "EASY" }
-job = { kind = "rigid", jobs = [
-  { processors = 4, time = 10 },
-  { processors = 2, time = 9, release = 1 },
-  { processors = 3, time = 3, release = 2 },
-  { processors = 1, time = 1, release = 3 },
-] }
-"""
 
 
 @pytest.mark.parametrize("runs", ["1", "5"])

@@ -18,7 +18,7 @@ from sims.errors import InputError
 from sims.estimates import rounded
 from sims.intervals import Estimate
 from sims.plots import comparisons, maps
-from tests.sims.cli.commands import Shell
+from tests.sims.cli.commands import STATED, Shell
 from tests.sims.kinds import SCENARIOS
 
 SCENARIO = """name = "study"
@@ -205,20 +205,6 @@ def test_the_sentence_says_that_the_best_is_at_an_end_of_its_range(shell: Shell)
     assert "; at the lower end of its range: less may be better); makespan " in above
     below = shell("tune", "study.toml", "--over", "protection.period=1s..9s", *few).out
     assert "at the upper end of its range: more may be better); makespan " in below
-
-
-STATED = """
-name = "stated"
-unit = "s"
-platform = { workers = 4 }
-policy = { name = "EASY" }
-job = { kind = "rigid", jobs = [
-  { processors = 4, time = 10 },
-  { processors = 2, time = 9, release = 1 },
-  { processors = 3, time = 3, release = 2 },
-  { processors = 1, time = 1, release = 3 },
-] }
-"""
 
 
 def test_where_nothing_is_random_one_run_of_each_point_says_all_and_exactly(shell: Shell) -> None:
