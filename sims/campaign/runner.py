@@ -34,7 +34,7 @@ class Runner:
     pace: Pace
     search: Search = field(init=False)
     _steady: bool = field(init=False, default=False)
-    """Whether the first runs drew nothing at random, so that one run of a point may do."""
+    """Whether the first runs drew nothing at random, so that one run of a point may be enough."""
 
     def __attrs_post_init__(self) -> None:
         sign = -1 if self.question.measured.gauges[0].higher_is_better else 1

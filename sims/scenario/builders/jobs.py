@@ -273,7 +273,8 @@ def _whole(scenario: Scenario, job: BatchJob, protection: ProtectionSection) -> 
 
 
 def _unchanging(scenario: Scenario, job: BatchJob, protection: ProtectionSection) -> bool:
-    """Return whether a job of this kind that asks for no mechanism is executed so."""
+    """Return whether each run of a job of this kind, if the job asks for no mechanism, executes the
+    whole job at an unchanging speed."""
     kind, errors = job.kind, scenario.errors
     if kind is JobKind.ITERATIVE or scenario.decider in (DeciderKind.PACK, DeciderKind.DEADLINE):
         return False
